@@ -1,0 +1,1 @@
+"""Backends that produce run records: the real agent, or saved recordings."""

@@ -1,0 +1,1 @@
+"""From files to cases: discovery, reading, validation."""

@@ -1,0 +1,1 @@
+"""The `plugin-eval` command."""

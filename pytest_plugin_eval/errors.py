@@ -1,0 +1,48 @@
+"""The exception family of the package and its warning."""
+
+from __future__ import annotations
+
+__all__ = [
+    "AgentError",
+    "CaseError",
+    "EvalError",
+    "GraderTimeoutError",
+    "PytestPluginEvalWarning",
+    "RecordError",
+    "SettingsError",
+]
+
+
+class EvalError(Exception):
+    """Something the user can mend: bad input, a missing tool, a refused option."""
+
+
+class CaseError(EvalError):
+    """A case that cannot be loaded; holds every problem found in it.
+
+    Each problem is one line, ``file:line: what, expected, did you mean``.
+    """
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+class AgentError(EvalError):
+    """An agent run that could not be started at all."""
+
+
+class RecordError(EvalError):
+    """A record file that cannot be read or is of a newer schema."""
+
+
+class SettingsError(EvalError):
+    """An option or ini value that is out of range or contradicts another."""
+
+
+class GraderTimeoutError(EvalError):
+    """A grader that ran into its own time limit."""
+
+
+class PytestPluginEvalWarning(UserWarning):
+    """Something that still works, but probably not as its author expects."""

@@ -1,0 +1,1 @@
+"""Graders: pure functions from a specification and a record to a verdict."""

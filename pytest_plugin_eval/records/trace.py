@@ -1,0 +1,84 @@
+"""The agent's event stream and the views of it that graders need."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+__all__ = ["ToolCall", "Trace"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """One tool call of the agent or of a subagent, in trace order."""
+
+    tool: str
+    input_json: str
+    """Compact JSON as the model sent it: keys in its order, non-ASCII unescaped, ``1.0`` as ``1``."""
+
+
+class Trace:
+    """The lines of one agent session as they came, parsed when somebody asks.
+
+    Spec: behaviour-evals, 4.3 and 4.4; agent-run, 6. Immutable; two traces are equal when their lines are.
+    """
+
+    def __init__(self, lines: Iterable[str] = ()) -> None:
+        self.lines: tuple[str, ...] = tuple(lines)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Trace) and self.lines == other.lines
+
+    def __hash__(self) -> int:
+        return hash(self.lines)
+
+    def __repr__(self) -> str:
+        return f"<Trace of {len(self.lines)} lines>"
+
+    @property
+    def text(self) -> str:
+        """The grader target ``trace``: the lines, without a final newline."""
+        return "\n".join(self.lines)
+
+    @cached_property
+    def events(self) -> tuple[Mapping[str, object], ...]:
+        """The lines that are JSON objects, parsed."""
+        return tuple(_objects(self.lines))
+
+    @cached_property
+    def init(self) -> Mapping[str, object] | None:
+        """The first ``system``/``init`` event: what the agent says it loaded."""
+        for event in _objects(line for line in self.lines if '"init"' in line):
+            if event.get("type") == "system" and event.get("subtype") == "init":
+                return event
+        return None
+
+    @cached_property
+    def result(self) -> Mapping[str, object] | None:
+        """The last ``result`` event, or ``None`` when the session never got there."""
+        for event in _objects(line for line in reversed(self.lines) if '"result"' in line):
+            if event.get("type") == "result":
+                return event
+        return None
+
+    @cached_property
+    def last_message(self) -> str:
+        """The last text block of the main agent's assistant events; empty when it has none."""
+        raise NotImplementedError
+
+    @cached_property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """Every tool call, those of subagents and refused ones included."""
+        raise NotImplementedError
+
+
+def _objects(lines: Iterable[str]) -> Iterator[Mapping[str, object]]:
+    for line in lines:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict):
+            yield event

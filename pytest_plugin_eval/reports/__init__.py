@@ -1,0 +1,1 @@
+"""Suite results as text: the document, the table, JUnit properties."""

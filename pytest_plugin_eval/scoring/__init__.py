@@ -1,0 +1,1 @@
+"""Arithmetic: verdicts to run scores, run scores to case and suite results."""

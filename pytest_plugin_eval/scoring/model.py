@@ -1,0 +1,171 @@
+"""Verdicts, run reports and the results computed from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from pytest_plugin_eval.records.model import RunKey, RunOutcome
+
+__all__ = [
+    "CaseInfo",
+    "CaseResult",
+    "Plan",
+    "RunReport",
+    "SuiteInfo",
+    "SuiteResult",
+    "Verdict",
+    "VerdictStatus",
+]
+
+
+class VerdictStatus(StrEnum):
+    """What a grader came to on one record."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERRORED = "errored"
+    """The grader could not decide; a scored grader in this state leaves the run not measured."""
+    SKIPPED = "skipped"
+    """Not evaluated on purpose (paid graders under ``--eval-free-only`` or at the ceiling)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """A grader's result on one record."""
+
+    grader: str
+    type: str
+    status: VerdictStatus
+    weight: float
+    explanation: str
+    with_only: bool = False
+    """Looks at something only the with-arm can have; reported there, never scored (spec: 5.2)."""
+    scored: bool = True
+    evidence: str | None = None
+    votes: tuple[bool, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How many runs of each arm the session plans for a case; ``without_runs`` is 0 for one arm."""
+
+    with_runs: int
+    without_runs: int
+    two_arms: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseInfo:
+    """What the result document says of a case's definition, as plain values (it crosses processes)."""
+
+    id: str
+    name: str
+    source: str
+    prompt: str
+    graders: tuple[Mapping[str, object], ...]
+    """In the document's form: ``name type weight config`` and, when set, ``arm graderMarkdown``."""
+    root: str
+    """Suite root, absolute."""
+    eval_dir: str
+    """Eval directory, absolute."""
+    plan: Plan
+    own_runs: int = 3
+    """``runsPerCase``: the case's own ``runs`` or 3, not the option's (deviations, D13)."""
+    max_turns: int = 10
+    timeout_s: int = 300
+    model: str | None = None
+    tags: tuple[str, ...] = ()
+    advisories: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    not_granted: tuple[str, ...] = ()
+    plugins: tuple[Mapping[str, str], ...] = ()
+    """``name path`` and, when known, ``version problem``."""
+    source_file: str = ""
+    """``prompt.md`` or ``case.yaml``, absolute: where a reader is sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunReport:
+    """One run, graded: what the controller needs of it."""
+
+    key: RunKey
+    case: CaseInfo
+    outcome: RunOutcome
+    verdicts: tuple[Verdict, ...] = ()
+    score: float | None = None
+    """Weighted share of passed scored verdicts, 0 to 1; ``None`` when the run was not measured."""
+    passed: bool = False
+    """Measured, and every scored verdict passed."""
+    measured: bool = False
+    unmeasured_reason: str | None = None
+    """Why there is no score, when the outcome itself was gradable (an errored verdict)."""
+    skipped_paid: bool = False
+    judge_cost_usd: float = 0.0
+    record_path: str = ""
+    """Where the run's record lies: relative to the rootdir when below it, else absolute."""
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    last_message: str = ""
+    """The end of the reply, cut, for the failure text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseResult:
+    """A case's runs and the numbers computed from them. Spec: behaviour-evals, 5.3."""
+
+    info: CaseInfo
+    with_runs: tuple[RunReport, ...]
+    without_runs: tuple[RunReport, ...]
+    score: float | None
+    """WITH: mean score of the measured with-runs; ``None`` with none."""
+    pass_rate: float | None
+    score_without: float | None
+    """W/OUT; ``None`` in one arm, when nothing was measured, or when the arms are not comparable."""
+    pass_rate_without: float | None
+    delta: float | None
+    passed: bool
+    """WITH is at or above the threshold and every planned run of either arm was measured."""
+    withheld: str | None = None
+    """Why Δ is not shown although both arms were planned, for example ``asymmetric loss``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteInfo:
+    """What the result document says of the session."""
+
+    root: str
+    eval_dir: str
+    ablation: str
+    threshold: float
+    concurrency: int
+    mode: str
+    model: str | None = None
+    judge_model: str | None = None
+    case_filter: str | None = None
+    tag_filters: tuple[str, ...] = ()
+    plugins: tuple[Mapping[str, str], ...] = ()
+    free_only: bool = False
+    claude_version: str = ""
+    started_at: str = ""
+    duration_s: float = 0.0
+    recorded: str = ""
+    """Replay: when and with what the records were made, in words; empty otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteResult:
+    """All cases of one suite root. Spec: behaviour-evals, 5.4 and 9."""
+
+    info: SuiteInfo
+    cases: tuple[CaseResult, ...]
+    """Cases of which at least one run was recorded, by id, by code point."""
+    cases_passed: int
+    overall_score: float | None
+    overall_pass_rate: float | None
+    mean_delta: float | None
+    cost_usd: float | None
+    """Agent and judge together; ``None`` when the cost of a run is unknown."""
+    partial_reason: str | None = None
+    """``interrupted``, ``auth_failed``, ``cost_ceiling`` or ``not_measured``."""
+    load_errors: tuple[str, ...] = ()

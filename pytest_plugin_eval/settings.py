@@ -1,0 +1,64 @@
+"""The settings of a session: plain values, checked once, handed to every layer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+__all__ = ["Ablation", "Mode", "Settings"]
+
+
+class Mode(StrEnum):
+    """Where the records of a session come from."""
+
+    LIVE = "live"
+    RECORD = "record"
+    REPLAY = "replay"
+
+
+class Ablation(StrEnum):
+    """Which arms are run."""
+
+    NONE = "none"
+    WITH_WITHOUT = "with-without"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything the user chose; ``None`` means not chosen.
+
+    Checked by `pytest_side.options`, so that inner code can trust the values. Names follow the options
+    of the product contract: ``--eval-max-cost-usd`` is `max_cost_usd`.
+    """
+
+    runs: int | None = None
+    ablation: Ablation | None = None
+    """``None``: both arms when a plugin resolves for the case, else one."""
+    threshold: float = 1.0
+    min_delta: float | None = None
+    model: str | None = None
+    judge_model: str | None = None
+    mode: Mode = Mode.LIVE
+    from_dir: Path | None = None
+    max_cost_usd: float | None = None
+    allow_tools: tuple[str, ...] = ()
+    disallow_tools: tuple[str, ...] = ()
+    eval_dir: str | None = None
+    """Normalised relative path (spec: behaviour-evals, 2.7), or ``None`` for manifest or ``evals``."""
+    results_dir: Path | None = None
+    json_path: Path | None = None
+    report_only: bool = False
+    keep_temp: bool = False
+    concurrency: int = 1
+    retries: int = 1
+    grader_timeout_s: float = 10.0
+    free_only: bool = False
+    agent_path: Path | None = None
+    run_root: Path | None = None
+    evals: bool = False
+    """Opt-in of the spend rule: run live cases that no argument names."""
+    case_glob: str | None = None
+    tags: tuple[str, ...] = ()
+    root: Path | None = None
+    """Suite root chosen by ``plugin-eval run``; ``None``: the nearest plugin of each eval directory."""

@@ -1,0 +1,1 @@
+"""Money: what has been spent and whether the next call may start."""

@@ -1,0 +1,54 @@
+"""Cutting, cleaning and formatting of text, shared by every layer."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+
+__all__ = ["cut", "did_you_mean", "one_line", "plural", "shown", "without_surrogates"]
+
+SHOWN_LENGTH = 80
+
+# C0 without tab and newline, DEL, C1, and the bidirectional controls that reorder a terminal line.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def cut(text: str, length: int) -> str:
+    """Return *text*, or its first *length* characters and how many were left out."""
+    if len(text) <= length:
+        return text
+    return f"{text[:length]}… [+{len(text) - length} chars]"
+
+
+def shown(value: object) -> str:
+    """Return the ``repr`` of a value for a message, cut at 80 characters."""
+    text = repr(value)
+    return text if len(text) <= SHOWN_LENGTH else text[: SHOWN_LENGTH - 1] + "…"
+
+
+def one_line(text: str) -> str:
+    """Return *text* with newlines, tabs and terminal control characters as spaces."""
+    return _CONTROL.sub(" ", text).replace("\n", " ").replace("\t", " ")
+
+
+def printable(text: str) -> str:
+    """Return *text* without terminal control characters; newlines and tabs stay."""
+    return _CONTROL.sub("\ufffd", text)
+
+
+def without_surrogates(text: str) -> str:
+    """Return *text* with lone surrogates replaced by U+FFFD, so that it encodes as UTF-8."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return ``, did you mean 'x'?`` for the nearest known word, or an empty string."""
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f", did you mean {near[0]!r}?" if near else ""
+
+
+def plural(count: int, noun: str) -> str:
+    """Return ``1 case`` or ``3 cases``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
