@@ -60,7 +60,7 @@ class RunOutcome:
 
     ending: Ending
     error: str | None = None
-    """One line for people and for the document's ``error``; ``None`` when the run ended normally."""
+    """One line for people and the document's ``error``; ``None`` when the run ended normally."""
     turns: int = 0
     cost_usd: float | None = 0.0
     """List price of the agent's requests; ``None`` when it is unknown."""
@@ -98,7 +98,7 @@ class FileEntry:
     content: bytes | None = None
     """Regular files only; ``None`` when it was not kept (decisions, 15)."""
     target: str | None = None
-    """Links only: the workspace path it resolves to, or ``None`` when it dangles or leaves the workspace."""
+    """Links only: the workspace path it resolves to; ``None`` when it dangles or leaves it."""
     leaves: bool = False
     """Links only: it resolves to something outside the workspace."""
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+
+from pytest_plugin_eval.records.jsjson import parse, stringify
 
 __all__ = ["ToolCall", "Trace"]
 
@@ -16,13 +18,13 @@ class ToolCall:
 
     tool: str
     input_json: str
-    """Compact JSON as the model sent it: keys in its order, non-ASCII unescaped, ``1.0`` as ``1``."""
+    """Compact JSON as JavaScript writes it: non-ASCII unescaped, ``1.0`` as ``1``."""
 
 
 class Trace:
     """The lines of one agent session as they came, parsed when somebody asks.
 
-    Spec: behaviour-evals, 4.3 and 4.4; agent-run, 6. Immutable; two traces are equal when their lines are.
+    Spec: behaviour-evals, 4.3 and 4.4; agent-run, 6. Immutable; traces with equal lines are equal.
     """
 
     def __init__(self, lines: Iterable[str] = ()) -> None:
@@ -66,19 +68,48 @@ class Trace:
     @cached_property
     def last_message(self) -> str:
         """The last text block of the main agent's assistant events; empty when it has none."""
-        raise NotImplementedError
+        for line in reversed(self.lines):
+            if '"assistant"' not in line or '"text"' not in line:
+                continue
+            for event in _objects((line,)):
+                if event.get("parent_tool_use_id") is not None:
+                    continue
+                for block in reversed(_blocks(event)):
+                    text = block.get("text")
+                    if block.get("type") == "text" and isinstance(text, str):
+                        return text
+        return ""
 
     @cached_property
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """Every tool call, those of subagents and refused ones included."""
-        raise NotImplementedError
+        lines = (line for line in self.lines if '"tool_use"' in line and '"assistant"' in line)
+        return tuple(
+            ToolCall(tool=name, input_json=stringify(block.get("input")))
+            for event in _objects(lines, parse)
+            for block in _blocks(event)
+            if block.get("type") == "tool_use" and isinstance(name := block.get("name"), str)
+        )
 
 
-def _objects(lines: Iterable[str]) -> Iterator[Mapping[str, object]]:
+def _blocks(event: Mapping[str, object]) -> list[Mapping[str, object]]:
+    """Return the content blocks of an ``assistant`` event, and nothing for any other."""
+    message = event.get("message")
+    if event.get("type") != "assistant" or not isinstance(message, dict):
+        return []
+    content = message.get("content")
+    if not isinstance(content, list):
+        return []
+    return [block for block in content if isinstance(block, dict)]
+
+
+def _objects(
+    lines: Iterable[str], parser: Callable[[str], object] = json.loads
+) -> Iterator[Mapping[str, object]]:
     for line in lines:
         try:
-            event = json.loads(line)
-        except ValueError:
+            event = parser(line)
+        except (ValueError, RecursionError):
             continue
         if isinstance(event, dict):
             yield event

@@ -1,0 +1,258 @@
+"""A run record as a file: JSON lines a person can read, with the agent's own lines untouched.
+
+Line 1 is a header object; then come the trace lines exactly as the agent wrote them; then one
+object a workspace entry. The header counts both, so that a cut file is noticed.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from pytest_plugin_eval.errors import RecordError
+from pytest_plugin_eval.records.model import (
+    Arm,
+    Ending,
+    FileEntry,
+    FileKind,
+    RunKey,
+    RunOutcome,
+    RunRecord,
+)
+from pytest_plugin_eval.records.trace import Trace
+from pytest_plugin_eval.text import shown, without_surrogates
+
+__all__ = ["SCHEMA", "decode", "encode"]
+
+_Word = TypeVar("_Word")
+
+SCHEMA = 1
+"""The version this module writes; it reads every version up to it."""
+
+
+def encode(record: RunRecord) -> bytes:
+    """Return the record as UTF-8 JSON lines.
+
+    Lone surrogates, which UTF-8 cannot hold, become U+FFFD.
+    """
+    lines = [
+        _dump(_header(record)),
+        *record.trace.lines,
+        *(_dump(_file_fields(entry)) for entry in record.files),
+        "",
+    ]
+    return without_surrogates("\n".join(lines)).encode("utf-8")
+
+
+def decode(data: bytes, where: str) -> RunRecord:
+    """Return the record of a file's bytes; *where* names the file in errors.
+
+    Raises `RecordError`, naming file and line, for anything `encode` does not write, for a file
+    that was cut, and for a newer schema.
+    """
+    try:
+        lines = data.decode("utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise RecordError(f"{where}:{line}: a record is UTF-8 text, got other bytes") from error
+    header = _load(lines[0], f"{where}:1")
+    _check_schema(header, where)
+    first_file = 1 + header.number("trace_lines")
+    end = first_file + header.number("file_lines")
+    if len(lines) != end + 1 or lines[-1]:
+        raise RecordError(
+            f"{where}:{len(lines)}: the file is cut or was changed: "
+            f"its header promises {end} lines, each ended by a newline"
+        )
+    return RunRecord(
+        key=_key(header.inner("key")),
+        outcome=_outcome(header.inner("outcome")),
+        trace=Trace(lines[1:first_file]),
+        files=tuple(_file(_load(lines[i], f"{where}:{i + 1}")) for i in range(first_file, end)),
+        provenance=header.texts("provenance"),
+        notes=header.list_of_texts("notes"),
+    )
+
+
+def _header(record: RunRecord) -> Mapping[str, object]:
+    outcome = record.outcome
+    return {
+        "schema": SCHEMA,
+        "kind": "run",
+        "key": {
+            "case": record.key.case,
+            "arm": record.key.arm.value,
+            "number": record.key.number,
+        },
+        "outcome": {
+            "ending": outcome.ending.value,
+            "error": outcome.error,
+            "turns": outcome.turns,
+            "cost_usd": outcome.cost_usd,
+            "duration_s": outcome.duration_s,
+            "started_at": outcome.started_at,
+            "attempts": outcome.attempts,
+        },
+        "provenance": dict(record.provenance),
+        "notes": list(record.notes),
+        "trace_lines": len(record.trace.lines),
+        "file_lines": len(record.files),
+    }
+
+
+def _file_fields(entry: FileEntry) -> Mapping[str, object]:
+    fields: dict[str, object] = {
+        "path": entry.path,
+        "kind": entry.kind.value,
+        "created": entry.created,
+    }
+    if entry.content is not None:
+        try:
+            fields["text"] = entry.content.decode("utf-8")
+        except UnicodeDecodeError:
+            fields["base64"] = base64.b64encode(entry.content).decode("ascii")
+    if entry.target is not None:
+        fields["target"] = entry.target
+    if entry.leaves:
+        fields["leaves"] = True
+    return fields
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+class _Fields:
+    """One object of the file, with checks that name where it stands."""
+
+    __slots__ = ("_fields", "_where")
+
+    def __init__(self, fields: Mapping[str, object], where: str) -> None:
+        self._fields = fields
+        self._where = where
+
+    def wrong(self, name: str, expected: str) -> RecordError:
+        value = shown(self._fields[name]) if name in self._fields else "nothing"
+        return RecordError(f"{self._where}: {name} must be {expected}, got {value}")
+
+    def text(self, name: str) -> str:
+        value = self._fields.get(name)
+        if not isinstance(value, str):
+            raise self.wrong(name, "a string")
+        return value
+
+    def optional_text(self, name: str) -> str | None:
+        return None if self._fields.get(name) is None else self.text(name)
+
+    def number(self, name: str) -> int:
+        value = self._fields.get(name)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise self.wrong(name, "a whole number, 0 or more")
+        return value
+
+    def real(self, name: str) -> float:
+        value = self._fields.get(name)
+        if not isinstance(value, (int, float)) or isinstance(value, bool):
+            raise self.wrong(name, "a number")
+        return value
+
+    def flag(self, name: str) -> bool:
+        value = self._fields.get(name)
+        if not isinstance(value, bool):
+            raise self.wrong(name, "true or false")
+        return value
+
+    def one_of(self, name: str, kind: Callable[[str], _Word]) -> _Word:
+        text = self.text(name)
+        try:
+            return kind(text)
+        except ValueError as error:
+            raise self.wrong(name, "a word of this version") from error
+
+    def inner(self, name: str) -> _Fields:
+        value = self._fields.get(name)
+        if not isinstance(value, dict):
+            raise self.wrong(name, "an object")
+        return _Fields(value, self._where)
+
+    def texts(self, name: str) -> Mapping[str, str]:
+        value = self._fields.get(name)
+        if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
+            raise self.wrong(name, "an object of strings")
+        return value
+
+    def list_of_texts(self, name: str) -> tuple[str, ...]:
+        value = self._fields.get(name)
+        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+            raise self.wrong(name, "a list of strings")
+        return tuple(value)
+
+    def has(self, name: str) -> bool:
+        return name in self._fields
+
+    def is_null(self, name: str) -> bool:
+        return name in self._fields and self._fields[name] is None
+
+
+def _load(line: str, where: str) -> _Fields:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise RecordError(f"{where}: expected a JSON object, got {shown(line)}") from error
+    if not isinstance(value, dict):
+        raise RecordError(f"{where}: expected a JSON object, got {shown(value)}")
+    return _Fields(value, where)
+
+
+def _check_schema(header: _Fields, where: str) -> None:
+    schema = header.number("schema")
+    if schema > SCHEMA:
+        raise RecordError(
+            f"{where}: written by a newer version: schema {schema}, "
+            f"this version reads up to {SCHEMA}"
+        )
+    if schema < 1 or header.text("kind") != "run":
+        raise RecordError(f"{where}:1: expected the header of a run record")
+
+
+def _key(fields: _Fields) -> RunKey:
+    return RunKey(
+        case=fields.text("case"), arm=fields.one_of("arm", Arm), number=fields.number("number")
+    )
+
+
+def _outcome(fields: _Fields) -> RunOutcome:
+    return RunOutcome(
+        ending=fields.one_of("ending", Ending),
+        error=fields.optional_text("error"),
+        turns=fields.number("turns"),
+        cost_usd=None if fields.is_null("cost_usd") else fields.real("cost_usd"),
+        duration_s=fields.real("duration_s"),
+        started_at=fields.text("started_at"),
+        attempts=fields.number("attempts"),
+    )
+
+
+def _file(fields: _Fields) -> FileEntry:
+    return FileEntry(
+        path=fields.text("path"),
+        kind=fields.one_of("kind", FileKind),
+        created=fields.flag("created"),
+        content=_content(fields),
+        target=fields.optional_text("target"),
+        leaves=fields.has("leaves") and fields.flag("leaves"),
+    )
+
+
+def _content(fields: _Fields) -> bytes | None:
+    if fields.has("text"):
+        return without_surrogates(fields.text("text")).encode("utf-8")
+    if not fields.has("base64"):
+        return None
+    try:
+        return base64.b64decode(fields.text("base64"), validate=True)
+    except (ValueError, binascii.Error) as error:
+        raise fields.wrong("base64", "base64") from error
