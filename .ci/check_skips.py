@@ -2,8 +2,8 @@
 
 Usage: check_skips.py JUNIT_XML ALLOWED
 
-A line of ALLOWED is `<pattern of test ids> | <pattern of skip messages> | <why that is right>`, with the
-wildcards of `fnmatch`; empty lines and lines that start with `#` are left out.
+A line of ALLOWED is `<pattern of test ids> | <pattern of skip messages> | <why that is right>`,
+with the wildcards of `fnmatch`; empty lines and lines that start with `#` are left out.
 """
 
 from __future__ import annotations
@@ -35,10 +35,13 @@ def read_allowances(path: Path) -> tuple[Allowance, ...]:
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
             continue
-        fields = [field.strip() for field in line.split("|")]
-        if len(fields) != 3 or not all(fields):
-            raise ValueError(f"{path}:{number}: expected 'tests | messages | why', got {line!r}")
-        allowances.append(Allowance(test=fields[0], message=fields[1], reason=fields[2]))
+        match [field.strip() for field in line.split("|")]:
+            case [test, message, reason] if test and message and reason:
+                allowances.append(Allowance(test=test, message=message, reason=reason))
+            case _:
+                raise ValueError(
+                    f"{path}:{number}: a line must be 'tests | messages | why', got {line!r}"
+                )
     return tuple(allowances)
 
 
