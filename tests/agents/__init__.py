@@ -1,0 +1,1 @@
+"""Tests that run the real agent binary against a scripted Messages API."""
