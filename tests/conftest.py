@@ -13,6 +13,10 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from tests.support.fixtures import scripted_api
+
+__all__ = ["scripted_api"]
+
 # No deadline: tests share the processors with child processes, one slow example means nothing.
 hypothesis.settings.register_profile("dev", deadline=None, max_examples=50)
 hypothesis.settings.register_profile(
