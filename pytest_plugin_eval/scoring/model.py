@@ -58,7 +58,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseInfo:
-    """What the result document says of a case's definition, as plain values (it crosses processes)."""
+    """What the result document says of a case, as plain values (it crosses processes)."""
 
     id: str
     name: str
@@ -78,6 +78,8 @@ class CaseInfo:
     model: str | None = None
     tags: tuple[str, ...] = ()
     advisories: tuple[str, ...] = ()
+    grader_advisories: Mapping[str, str] = field(default_factory=dict)
+    """The advisory of a grader, by its name: it explains that grader's failure in the notes."""
     warnings: tuple[str, ...] = ()
     not_granted: tuple[str, ...] = ()
     plugins: tuple[Mapping[str, str], ...] = ()
@@ -121,7 +123,7 @@ class CaseResult:
     """WITH: mean score of the measured with-runs; ``None`` with none."""
     pass_rate: float | None
     score_without: float | None
-    """W/OUT; ``None`` in one arm, when nothing was measured, or when the arms are not comparable."""
+    """W/OUT; ``None`` in one arm, without measurements, or when the arms are not comparable."""
     pass_rate_without: float | None
     delta: float | None
     passed: bool

@@ -1,0 +1,42 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from pytest_plugin_eval.text import without_surrogates
+
+__all__ = ["write_bytes", "write_text"]
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write *data* aside in the directory of *path*, then rename it there.
+
+    Missing directories are made. Whoever reads sees the former content or the new one, never a
+    part. A path that is a device or a pipe (``/dev/stdout``) is written to as it is.
+    """
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # A short name of its own: that of the target may already be as long as the file system allows.
+    aside = path.parent / f".{secrets.token_hex(8)}.tmp"
+    try:
+        # "x" with the umask's mode, as for any file; tempfile's 0o600 would hide results from
+        # others.
+        with aside.open("xb") as file:
+            file.write(data)
+            file.flush()
+            # Without it a power cut after the rename may leave an empty file under the final name.
+            os.fsync(file.fileno())
+        aside.replace(path)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write *text* as UTF-8 like `write_bytes`, newlines as they are, lone surrogates replaced."""
+    write_bytes(path, without_surrogates(text).encode("utf-8"))

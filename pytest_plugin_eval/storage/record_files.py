@@ -1,0 +1,36 @@
+"""Run records as files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pytest_plugin_eval.errors import RecordError
+from pytest_plugin_eval.records.codec import decode, encode
+from pytest_plugin_eval.records.layout import record_path
+from pytest_plugin_eval.records.model import RunRecord
+from pytest_plugin_eval.storage.atomic_write import write_bytes
+
+__all__ = ["read_record", "write_record"]
+
+
+def write_record(base: Path, record: RunRecord) -> Path:
+    """Write *record* below *base*, whole or not at all, and return its path.
+
+    *base* is the ``runs`` directory of a session's results, or the ``recordings`` of a suite.
+    """
+    path = record_path(base, record.key)
+    write_bytes(path, encode(record))
+    return path
+
+
+def read_record(path: Path) -> RunRecord:
+    """Return the record in *path*.
+
+    Raises `RecordError`, naming the file, when it cannot be read or is no record.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise RecordError(f"{path}: cannot read the record: {reason}") from error
+    return decode(data, str(path))

@@ -1,0 +1,47 @@
+"""The directories that hold the results of one session each."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+
+__all__ = ["new_results_directory", "newest_results", "results_directories"]
+
+_NAME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)(?:-(\d+))?")
+
+
+def new_results_directory(base: Path, now: datetime) -> Path:
+    """Make and return ``<base>/<UTC timestamp with milliseconds>``.
+
+    The name looks like ``2026-01-31T09-05-00-123Z``. A second session in the same millisecond takes
+    the suffix ``-2``, the next ``-3``.
+    """
+    moment = now.astimezone(UTC)
+    stamp = f"{moment:%Y-%m-%dT%H-%M-%S}-{moment.microsecond // 1000:03d}Z"
+    base.mkdir(parents=True, exist_ok=True)
+    for number in count(1):
+        directory = base / (stamp if number == 1 else f"{stamp}-{number}")
+        try:
+            directory.mkdir()
+        except FileExistsError:
+            continue
+        return directory
+    raise AssertionError("unreachable: count() does not end")
+
+
+def newest_results(base: Path) -> Path | None:
+    """Return the newest directory that `new_results_directory` made in *base*, or ``None``."""
+    return next(iter(results_directories(base)), None)
+
+
+def results_directories(base: Path) -> tuple[Path, ...]:
+    """Return the results directories in *base*, newest first; other entries are left out."""
+    try:
+        entries = list(base.iterdir())
+    except OSError:
+        return ()
+    named = [(match, entry) for entry in entries if (match := _NAME.fullmatch(entry.name))]
+    named.sort(key=lambda pair: (pair[0][1], int(pair[0][2] or 1)), reverse=True)
+    return tuple(entry for _, entry in named if entry.is_dir())
