@@ -70,13 +70,8 @@ class Playback:
         A request without tools is a conversation of its own: the votes of a judge are equal
         requests of one session.
         """
-        key: tuple[object, ...] = (
-            number,
-            conversation.session,
-            conversation.cwd,
-            conversation.agent_id,
-            conversation.prompt,
-        )
+        # Not the prompt: after an empty answer the client asks again with words of its own added.
+        key = (number, conversation.session, conversation.cwd, conversation.agent_id)
         if conversation.kind == "bare" or key not in self._runs:
             self._runs[key] = self._started[number]
             self._started[number] += 1

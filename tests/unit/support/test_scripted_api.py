@@ -246,6 +246,13 @@ def test_runs_take_turns_between_conversations_and_hold_within_one() -> None:
     assert second == ["a2", "b2", "a2"]
 
 
+def test_words_added_to_the_prompt_stay_in_the_run() -> None:
+    with ScriptedApi(script(rule(runs=[["a"], ["b"]]))) as api:
+        spoken = [_words(_ask(api, _request(prompt))) for prompt in ("hello", "hello, go on")]
+
+    assert spoken == ["a", "a"]
+
+
 def test_each_vote_of_a_judge_is_a_run() -> None:
     with ScriptedApi(script(judge("PASS", "FAIL", contains="hello"))) as api:
         votes = [_words(_ask(api, _request(tools=[]))) for _ in range(3)]
