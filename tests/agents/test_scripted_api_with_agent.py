@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -143,3 +145,20 @@ def test_reference_command_sees_the_difference_between_the_arms(tmp_path: Path) 
     assert aggregates["scoreWithout"] == pytest.approx(0.75)
     assert aggregates["delta"] == pytest.approx(0.25)
     assert done.exit_code == 0
+
+
+def test_reference_command_out_of_time_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugin = _plugin(tmp_path / "demo")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+
+    with (
+        _api(rule(turns=[turn("late", delay_s=600)])) as api,
+        pytest.raises(subprocess.TimeoutExpired),
+    ):
+        run_reference(plugin, api, "--runs", "1", timeout_s=3)
+
+    assert list(scratch.iterdir()) == []

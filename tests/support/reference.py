@@ -10,11 +10,14 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tests.support.scripted_api import ScriptedApi
+
+_GRACE_S = 10.0
 
 # What the command wrote, to be indexed freely by assertions.
 Document = dict[str, Any]
@@ -155,12 +158,15 @@ def _run(
         try:
             stdout, stderr = process.communicate(stdin, timeout_s)
         finally:
-            _kill_group(process.pid)
+            _end(process)
     return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
 
-def _kill_group(leader: int) -> None:
-    try:
-        os.killpg(leader, signal.SIGKILL)
-    except ProcessLookupError:
-        return  # all of it had ended
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a process that may still run: asked first, since its agents lead groups of their own."""
+    if process.poll() is None:
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=_GRACE_S)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
