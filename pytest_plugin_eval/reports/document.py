@@ -1,0 +1,218 @@
+"""The result document, ``aggregate-result.json``. Spec: behaviour-evals, 9."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+
+from pytest_plugin_eval import __version__
+from pytest_plugin_eval.scoring.aggregate import run_cost
+from pytest_plugin_eval.scoring.model import (
+    CaseResult,
+    RunReport,
+    SuiteResult,
+    Verdict,
+    VerdictStatus,
+)
+from pytest_plugin_eval.text import without_surrogates
+
+__all__ = ["SCHEMA_VERSION", "document", "document_text"]
+
+SCHEMA_VERSION = 1
+_REACHED = (VerdictStatus.PASSED, VerdictStatus.FAILED)
+
+
+def document(suite: SuiteResult) -> dict[str, object]:
+    """Return the document as plain values.
+
+    The fields of the reference come in its order; ours stand between them (``harness``,
+    ``loadErrors``) or at the end of their object.
+    """
+    info = suite.info
+    fields: dict[str, object] = {
+        "schemaVersion": SCHEMA_VERSION,
+        "claudeVersion": info.claude_version,
+        "harness": {"name": "pytest-plugin-eval", "version": __version__, "mode": info.mode},
+        "startedAt": info.started_at,
+        "durationSeconds": _whole_seconds(info.duration_s),
+        "costUsd": suite.cost_usd,
+        "partial": suite.partial_reason is not None,
+    }
+    if suite.partial_reason is not None:
+        fields["partialReason"] = suite.partial_reason
+    fields["suite"] = _suite(suite)
+    fields["loadErrors"] = list(suite.load_errors)
+    fields["cases"] = [_case(case) for case in suite.cases]
+    fields["aggregates"] = _suite_aggregates(suite)
+    return fields
+
+
+def document_text(suite: SuiteResult) -> str:
+    """Return the document as JSON: two-space indentation, non-ASCII as it is, a final newline.
+
+    Whole numbers are written without a fraction, as the reference writes them. Raises `ValueError`
+    for a number that is not finite: that would be a bug, not a result.
+    """
+    plain = _json_value(document(suite))
+    text = json.dumps(plain, ensure_ascii=False, indent=2, allow_nan=False)
+    return without_surrogates(text) + "\n"
+
+
+def _suite(suite: SuiteResult) -> dict[str, object]:
+    info = suite.info
+    fields: dict[str, object] = {"root": info.root, "ablation": info.ablation}
+    optional = {
+        "modelOverride": info.model,
+        "judgeModel": info.judge_model,
+        "caseFilter": info.case_filter,
+        "tagFilters": list(info.tag_filters) or None,
+    }
+    fields |= {name: value for name, value in optional.items() if value is not None}
+    fields["threshold"] = info.threshold
+    fields["concurrency"] = info.concurrency
+    fields["plugins"] = [_plugin(plugin) for plugin in info.plugins]
+    fields["evalDir"] = info.eval_dir
+    fields["freeOnly"] = info.free_only
+    if info.recorded:
+        fields["recorded"] = info.recorded
+    return fields
+
+
+def _plugin(plugin: Mapping[str, str]) -> dict[str, str]:
+    return {name: plugin[name] for name in ("name", "version", "path", "problem") if name in plugin}
+
+
+def _suite_aggregates(suite: SuiteResult) -> dict[str, object]:
+    fields: dict[str, object] = {
+        "casesTotal": len(suite.cases),
+        "casesPassed": suite.cases_passed,
+        "overallScore": suite.overall_score,
+        "overallPassRate": suite.overall_pass_rate,
+    }
+    if not suite.cases:
+        fields |= {"overallScore": 0, "overallPassRate": 0}  # As in the reference: nothing ran.
+    if suite.mean_delta is not None:
+        fields["meanDelta"] = suite.mean_delta
+    runs = [run for case in suite.cases for run in (*case.with_runs, *case.without_runs)]
+    fields["runsTotal"] = len(runs)
+    fields["runsMeasured"] = sum(run.measured for run in runs)
+    return fields
+
+
+def _case(case: CaseResult) -> dict[str, object]:
+    info = case.info
+    fields: dict[str, object] = {
+        "name": info.name,
+        "dir": info.id,
+        "source": info.source,
+        "promptMarkdown": info.prompt,
+    }
+    if info.model is not None:
+        fields["model"] = info.model
+    fields |= {
+        "runsPerCase": info.own_runs,
+        "runsPlanned": info.plan.with_runs or info.plan.without_runs,
+        "timeoutSeconds": info.timeout_s,
+        "maxTurns": info.max_turns,
+        "graders": [dict(grader) for grader in info.graders],
+        "arms": _arms(case),
+    }
+    if info.advisories:
+        fields["advisories"] = list(info.advisories)
+    fields["aggregates"] = _case_aggregates(case)
+    fields["passed"] = case.passed
+    fields["tags"] = list(info.tags)
+    fields["notGranted"] = list(info.not_granted)
+    fields["warnings"] = list(info.warnings)
+    return fields
+
+
+def _arms(case: CaseResult) -> dict[str, object]:
+    arms: dict[str, object] = {"with": [_run(run) for run in case.with_runs]}
+    if case.without_runs:
+        arms["without"] = [_run(run) for run in case.without_runs]
+    return arms
+
+
+def _case_aggregates(case: CaseResult) -> dict[str, object]:
+    """Return the numbers of the case; those that the arms do not allow are left out (5.3.1)."""
+    fields: dict[str, object] = {"score": case.score, "passRate": case.pass_rate}
+    optional = {
+        "scoreWithout": case.score_without,
+        "passRateWithout": case.pass_rate_without,
+        "delta": case.delta,
+        "withheld": case.withheld,
+    }
+    fields |= {name: value for name, value in optional.items() if value is not None}
+    return fields
+
+
+def _run(run: RunReport) -> dict[str, object]:
+    outcome = run.outcome
+    fields: dict[str, object] = {
+        "score": run.score,
+        "passed": run.passed,
+        "turns": outcome.turns,
+        "costUsd": run_cost(run),
+        "judgeCostUsd": run.judge_cost_usd,
+        "durationSeconds": _whole_seconds(outcome.duration_s),
+        "startedAt": outcome.started_at,
+        "error": outcome.error or run.unmeasured_reason,
+        "tracePath": run.record_path,
+        "skippedPaidGraders": run.skipped_paid,
+        "graders": [_verdict(v) for v in run.verdicts if v.status in _REACHED],
+        "run": run.key.number,
+        "measured": run.measured,
+    }
+    if run.unmeasured_reason is not None:
+        fields["unmeasuredReason"] = run.unmeasured_reason
+    fields["ending"] = outcome.ending.value
+    fields["attempts"] = outcome.attempts
+    without_verdict = [v for v in run.verdicts if v.status not in _REACHED]
+    if without_verdict:
+        fields["gradersWithoutVerdict"] = [_no_verdict(v) for v in without_verdict]
+    if run.provenance:
+        fields["provenance"] = dict(sorted(run.provenance.items()))
+    return fields
+
+
+def _verdict(verdict: Verdict) -> dict[str, object]:
+    fields: dict[str, object] = {
+        "name": verdict.grader,
+        "passed": verdict.status is VerdictStatus.PASSED,
+        "weight": verdict.weight,
+        "explanation": verdict.explanation,
+        "withOnly": verdict.with_only,
+        "scored": verdict.scored,
+    }
+    if verdict.votes is not None:
+        fields["judgeVotes"] = list(verdict.votes)
+    if verdict.evidence is not None:
+        fields["evidence"] = verdict.evidence
+    return fields
+
+
+def _no_verdict(verdict: Verdict) -> dict[str, object]:
+    return {
+        "name": verdict.grader,
+        "status": verdict.status.value,
+        "explanation": verdict.explanation,
+        "scored": verdict.scored,
+    }
+
+
+def _whole_seconds(duration_s: float) -> int:
+    return math.floor(duration_s + 0.5)
+
+
+def _json_value(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {str(key): _json_value(inner) for key, inner in value.items()}
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Sequence):
+        return [_json_value(inner) for inner in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value

@@ -1,0 +1,89 @@
+"""Properties for JUnit XML: of a run, of a verdict and of a suite."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pytest_plugin_eval.scoring.aggregate import run_cost, runs_cost
+from pytest_plugin_eval.scoring.model import CaseResult, RunReport, SuiteResult
+
+__all__ = ["run_properties", "suite_properties", "verdict_properties"]
+
+Properties = list[tuple[str, str]]
+
+NOT_MEASURED = "not measured"
+# What XML 1.0 does not allow, escaped or not.
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def run_properties(report: RunReport, *, threshold: float) -> Properties:
+    """Return ``arm run score threshold cost_usd`` of a run; the score may be ``not measured``."""
+    return _properties(
+        {
+            "arm": report.key.arm.value,
+            "run": report.key.number,
+            "score": NOT_MEASURED if report.score is None else report.score,
+            "threshold": threshold,
+            "cost_usd": run_cost(report),
+        }
+    )
+
+
+def verdict_properties(case: CaseResult, *, threshold: float) -> Properties:
+    """Return ``with without delta threshold cost_usd`` of a case.
+
+    ``with`` may be ``not measured``; ``without`` and ``delta`` are left out where there is none,
+    and ``withheld`` then says why. ``runs_measured`` is the n of the rates, over both arms.
+    """
+    runs = (*case.with_runs, *case.without_runs)
+    return _properties(
+        {
+            "with": NOT_MEASURED if case.score is None else case.score,
+            "without": case.score_without,
+            "delta": case.delta,
+            "withheld": case.withheld,
+            "runs_measured": sum(run.measured for run in runs),
+            "runs": len(runs),
+            "threshold": threshold,
+            "cost_usd": runs_cost(runs),
+        }
+    )
+
+
+def suite_properties(suite: SuiteResult) -> Properties:
+    """Return the suite's aggregates, each name with the prefix ``plugin_eval_``.
+
+    The prefix keeps them apart from properties that a project's own tests add to the same suite.
+    """
+    info = suite.info
+    values: Mapping[str, object] = {
+        "root": info.root,
+        "mode": info.mode,
+        "claude_version": info.claude_version or None,
+        "recorded": info.recorded or None,
+        "cases_total": len(suite.cases),
+        "cases_passed": suite.cases_passed,
+        "overall_score": suite.overall_score,
+        "overall_pass_rate": suite.overall_pass_rate,
+        "mean_delta": suite.mean_delta,
+        "threshold": info.threshold,
+        "free_only": info.free_only,
+        "load_errors": len(suite.load_errors),
+        "partial": suite.partial_reason is not None,
+        "partial_reason": suite.partial_reason,
+        "cost_usd": suite.cost_usd,
+    }
+    return _properties({f"plugin_eval_{name}": value for name, value in values.items()})
+
+
+def _properties(values: Mapping[str, object]) -> Properties:
+    return [(name, _text(value)) for name, value in values.items() if value is not None]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return repr(value).removesuffix(".0")
+    return _NOT_XML.sub("\ufffd", str(value))

@@ -1,0 +1,281 @@
+"""The summary table in pytest's own summary. Spec: behaviour-evals, 8.2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pytest_plugin_eval.records.model import Arm
+from pytest_plugin_eval.reports.columns import (
+    cell,
+    decimals,
+    display_width,
+    padded,
+    signed,
+    wrapped,
+)
+from pytest_plugin_eval.reports.run_lines import (
+    below,
+    grader_line,
+    run_failure_text,
+    run_name,
+    run_problem,
+)
+from pytest_plugin_eval.scoring.aggregate import runs_cost
+from pytest_plugin_eval.scoring.model import CaseResult, RunReport, SuiteResult, VerdictStatus
+from pytest_plugin_eval.scoring.runs import meets_threshold
+from pytest_plugin_eval.text import cut, plural
+
+__all__ = ["run_failure_text", "table_lines", "verdict_text"]
+
+ONE_ARM = (("SCORE", 5), ("PASS%", 5), ("RUNS", 4), ("COST", 7))
+TWO_ARMS = (("WITH", 5), ("W/OUT", 5), ("Δ", 6), ("RUNS", 4), ("COST", 7))
+NOTE_LENGTH = 1000
+INDENT = "    "
+ABSENT = "—"
+_PARTIAL = {
+    "interrupted": "interrupted, what had not finished is not counted",
+    "auth_failed": "credentials refused, the session stopped there",
+    "cost_ceiling": "cost ceiling reached, the rest was not started",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    name: str
+    cells: tuple[str, ...]
+    note: str = ""
+
+
+def table_lines(
+    suite: SuiteResult, *, width: int, heading: bool = False, ascii_only: bool = False
+) -> list[str]:
+    """Return the table of a suite and its summary, no line longer than *width* where words allow.
+
+    A name or a note that does not fit its row stands on lines of its own, in full. *heading* puts
+    the suite's root above, for sessions with several.
+    """
+    two_arms = any(case.without_runs for case in suite.cases)
+    rows = [_row(case, two_arms=two_arms, note=_note(case)) for case in suite.cases]
+    lines = _table(rows, two_arms=two_arms, width=width, ascii_only=ascii_only)
+    if heading:
+        lines = [cell(_heading(suite), ascii_only=ascii_only), *lines]
+    lines.append("")
+    for text in _summary(suite):
+        first, *rest = wrapped(cell(text, ascii_only=ascii_only), width - len(INDENT), "")
+        lines += [first, *(INDENT + line for line in rest)]
+    return lines
+
+
+def verdict_text(
+    case: CaseResult,
+    *,
+    threshold: float,
+    selected: int,
+    planned: int,
+    width: int = 80,
+    ascii_only: bool = False,
+) -> str:
+    """Return why a case failed: its table row, then the failing graders by run.
+
+    *selected* and *planned* count runs of both arms.
+    """
+    two_arms = bool(case.without_runs)
+    lines = [cell(reason, ascii_only=ascii_only) for reason in _reasons(case, threshold)]
+    if selected < planned:
+        lines.append(f"only {selected} of {plural(planned, 'planned run')} were selected")
+    lines.append("")
+    row = _row(case, two_arms=two_arms, note=_delta_note(case))
+    lines += _table([row], two_arms=two_arms, width=width, ascii_only=ascii_only)
+    for run in (*case.with_runs, *case.without_runs):
+        lines += [cell(line, ascii_only=ascii_only) for line in _run_lines(run)]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _reasons(case: CaseResult, threshold: float) -> list[str]:
+    reasons = []
+    if case.score is not None and not meets_threshold(case.score, threshold):
+        score, limit = below(case.score, threshold)
+        count = sum(run.measured for run in case.with_runs)
+        reasons.append(
+            f"{case.info.name}: WITH {score} is below the threshold {limit} "
+            f"({plural(count, 'run')})"
+        )
+    lost = _lost([case])
+    if lost:
+        total = len(case.with_runs) + len(case.without_runs)
+        reasons.append(
+            f"{case.info.name}: {lost} of {plural(total, 'run')} not measured; "
+            "a case passes only when all its runs are"
+        )
+    return reasons or [f"{case.info.name}: not every planned run was made"]
+
+
+def _run_lines(run: RunReport) -> list[str]:
+    """Return the failing graders of a with-run, or why a run of either arm was not measured."""
+    if not run.measured:
+        return [f"{run_name(run)}  not measured: {run.unmeasured_reason}"]
+    if run.key.arm is not Arm.WITH or run.passed:
+        return []
+    failed = [v for v in run.verdicts if v.status is VerdictStatus.FAILED]
+    score = decimals(run.score or 0)
+    return [f"{run_name(run)}  score {score}", *(f"  {grader_line(v)}" for v in failed)]
+
+
+def _table(rows: Sequence[_Row], *, two_arms: bool, width: int, ascii_only: bool) -> list[str]:
+    columns = TWO_ARMS if two_arms else ONE_ARM
+    titles = tuple(cell(title, ascii_only=ascii_only) for title, _ in columns)
+    cells = [tuple(cell(text, ascii_only=ascii_only) for text in row.cells) for row in rows]
+    widths = [
+        max(least, *(len(line[i]) for line in [titles, *cells]))
+        for i, (_, least) in enumerate(columns)
+    ]
+    names = [cell(row.name, ascii_only=ascii_only) for row in rows]
+    room = width - sum(widths) - len(widths) - 2
+    name_width = max([4, *(display_width(name) for name in names if display_width(name) <= room)])
+    lines = [_line("CASE", titles, name_width, widths) + " NOTES"]
+    for row, name, line_cells in zip(rows, names, cells, strict=True):
+        fits = display_width(name) <= name_width
+        if not fits:
+            lines += wrapped(name, width, "")
+        line = _line(name if fits else "", line_cells, name_width, widths)
+        note = cut(cell(row.note, ascii_only=ascii_only), NOTE_LENGTH)
+        if display_width(line) + 1 + display_width(note) <= width:
+            lines.append(f"{line} {note}".rstrip())
+        else:
+            lines += [line.rstrip(), *wrapped(note, width, INDENT)]
+    return lines
+
+
+def _line(name: str, cells: Sequence[str], name_width: int, widths: Sequence[int]) -> str:
+    numbers = " ".join(padded(text, width) for text, width in zip(cells, widths, strict=True))
+    return f"{padded(name, name_width)}  {numbers}"
+
+
+def _row(case: CaseResult, *, two_arms: bool, note: str) -> _Row:
+    score = ABSENT if case.score is None else decimals(case.score)
+    if two_arms:
+        without = ABSENT if case.score_without is None else decimals(case.score_without)
+        rates: tuple[str, ...] = (
+            score,
+            without,
+            ABSENT if case.delta is None else signed(case.delta),
+        )
+    else:
+        share = case.pass_rate
+        rates = (score, ABSENT if share is None else f"{decimals(share * 100, 0)}%")
+    runs = (*case.with_runs, *case.without_runs)
+    return _Row(
+        name=case.info.name,
+        cells=(*rates, _runs(case), _money(runs_cost(runs))),
+        note=note,
+    )
+
+
+def _runs(case: CaseResult) -> str:
+    """Return the n of the rates: the runs measured, and of how many planned when not all were."""
+    measured = sum(run.measured for run in (*case.with_runs, *case.without_runs))
+    planned = case.info.plan.with_runs + case.info.plan.without_runs
+    return str(measured) if measured == planned else f"{measured}/{planned}"
+
+
+def _money(cost: float | None) -> str:
+    return "$?" if cost is None else f"${decimals(cost)}"
+
+
+def _note(case: CaseResult) -> str:
+    """Return what the reader has to know of a case, the run that failed first last."""
+    parts = []
+    total = len(case.with_runs) + len(case.without_runs)
+    lost = _lost([case])
+    if lost:
+        parts.append(f"{lost} of {plural(total, 'run')} not measured")
+    missing = case.info.plan.with_runs + case.info.plan.without_runs - total
+    if missing > 0:
+        parts.append(f"{plural(missing, 'planned run')} not made")
+    parts += [note for note in (_delta_note(case), _failure_note(case)) if note]
+    return "; ".join(parts)
+
+
+def _delta_note(case: CaseResult) -> str:
+    return f"Δ withheld: {case.withheld}" if case.withheld and case.without_runs else ""
+
+
+def _failure_note(case: CaseResult) -> str:
+    """Return the first error of a with-run, else the heaviest failing grader of the first such run.
+
+    Spec: behaviour-evals, 8.2; a grader that is not scored takes part.
+    """
+    runs = case.with_runs if not _lost_without_only(case) else case.without_runs
+    for run in runs:
+        problem = run_problem(run)
+        if problem:
+            return f"{run_name(run)}: {problem}"
+    for run in runs:
+        failed = [v for v in run.verdicts if v.status is VerdictStatus.FAILED]
+        if failed:
+            worst = max(failed, key=lambda verdict: verdict.weight)
+            advisory = case.info.grader_advisories.get(worst.grader)
+            return advisory or f"{worst.grader}: {worst.explanation}"
+    return ""
+
+
+def _lost_without_only(case: CaseResult) -> bool:
+    lost_with = any(not run.measured for run in case.with_runs)
+    return not lost_with and any(not run.measured for run in case.without_runs)
+
+
+def _lost(cases: Iterable[CaseResult]) -> int:
+    return sum(not run.measured for c in cases for run in (*c.with_runs, *c.without_runs))
+
+
+def _heading(suite: SuiteResult) -> str:
+    names = ", ".join(plugin["name"] for plugin in suite.info.plugins if "name" in plugin)
+    return f"{names}: {suite.info.root}" if names else suite.info.root
+
+
+def _summary(suite: SuiteResult) -> list[str]:
+    """Return the summary line and a line for each thing that qualifies the numbers above it."""
+    info = suite.info
+    parts = [plural(len(suite.cases), "case")]
+    if suite.cases:
+        parts.append(f"{suite.cases_passed} passed")
+    if suite.mean_delta is not None:
+        count = sum(case.delta is not None for case in suite.cases)
+        parts.append(f"mean Δ {signed(suite.mean_delta)} over {plural(count, 'case')}")
+    replay = info.mode == "replay"
+    cost = _money(suite.cost_usd) + (" when recorded" if replay else "")
+    lines = [" · ".join([*parts, f"{decimals(info.duration_s, 0)}s", cost])]
+    if suite.partial_reason in _PARTIAL:
+        lines.append(f"⚠ partial: {_PARTIAL[suite.partial_reason]}")
+    lines += _run_counts(suite)
+    if info.free_only:
+        lines.append("free graders only: llm and baseline graders were not evaluated or counted")
+    if replay:
+        lines.append(f"replay: recorded runs, graded afresh{_detail(info.recorded)}")
+    if suite.load_errors:
+        lines.append(f"{plural(len(suite.load_errors), 'load error')}, see above")
+    return lines
+
+
+def _run_counts(suite: SuiteResult) -> list[str]:
+    runs = [run for case in suite.cases for run in (*case.with_runs, *case.without_runs)]
+    lines = []
+    lost = _lost(suite.cases)
+    if lost:
+        partial = "⚠ partial: " if suite.partial_reason == "not_measured" else ""
+        lines.append(
+            f"{partial}{lost} of {plural(len(runs), 'run')} not measured: left out of every mean, "
+            "and their cases cannot pass"
+        )
+    ended = sum(run.measured and run.outcome.error is not None for run in runs)
+    if ended:
+        lines.append(
+            f"{plural(ended, 'run')} ended with an error of the agent's own (turn cap, time limit, "
+            "refusal), graded on what was there"
+        )
+    return lines
+
+
+def _detail(recorded: str) -> str:
+    return f" ({recorded})" if recorded else ""
