@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
-__all__ = ["GradingContext"]
+from pytest_plugin_eval.scoring.model import VerdictStatus
+
+__all__ = ["GradingContext", "Judgement", "errored", "failed", "judged"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,3 +18,25 @@ class GradingContext:
     """Wall-clock limit of one free grader (deviations, D10)."""
     free_only: bool = False
     """Leave ``llm`` and ``baseline`` out: their verdicts are ``skipped`` and not scored."""
+
+
+class Judgement(NamedTuple):
+    """What a grader came to, before weight and arm make a verdict of it."""
+
+    status: VerdictStatus
+    explanation: str
+
+
+def judged(passed: bool, explanation: str) -> Judgement:
+    """Return a pass or a fail."""
+    return Judgement(VerdictStatus.PASSED if passed else VerdictStatus.FAILED, explanation)
+
+
+def failed(explanation: str) -> Judgement:
+    """Return a fail."""
+    return Judgement(VerdictStatus.FAILED, explanation)
+
+
+def errored(explanation: str) -> Judgement:
+    """Return that the grader could not decide."""
+    return Judgement(VerdictStatus.ERRORED, explanation)

@@ -67,13 +67,15 @@ class Trace:
 
     @cached_property
     def last_message(self) -> str:
-        """The last text block of the main agent's assistant events; empty when it has none."""
+        """The last text block of any assistant event; empty when there is none.
+
+        Texts of subagents and of the client's own error messages count, as in the reference; blank
+        texts never get into a trace.
+        """
         for line in reversed(self.lines):
             if '"assistant"' not in line or '"text"' not in line:
                 continue
             for event in _objects((line,)):
-                if event.get("parent_tool_use_id") is not None:
-                    continue
                 for block in reversed(_blocks(event)):
                     text = block.get("text")
                     if block.get("type") == "text" and isinstance(text, str):
