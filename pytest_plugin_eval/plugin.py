@@ -1,3 +1,74 @@
-"""The pytest11 entry point of pytest-plugin-eval."""
+"""The pytest entry point: every hook here unpacks its arguments and calls one function.
+
+Loaded in each pytest session of the environment, so it imports nothing heavy; a session that meets
+no eval directory does no more than the checks below.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_plugin_eval.pytest_side import options
+from pytest_plugin_eval.pytest_side.stash import codec_key, report_key, settings_key
+
+if TYPE_CHECKING:
+    from pytest_plugin_eval.pytest_side.collector import EvalCase
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options and ini values of the option table."""
+    options.add_options(parser)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Check the settings, rewrite directory ids and register the session's object."""
+    from pytest_plugin_eval.pytest_side.session import configure
+
+    configure(config)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Keep directories of an eval directory from vanishing by `norecursedirs`, and skip reserved ones."""
+    from pytest_plugin_eval.pytest_side.collector import ignore_decision
+
+    return ignore_decision(collection_path, config)
+
+
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> EvalCase | None:
+    """Answer for case directories, and for no other."""
+    from pytest_plugin_eval.pytest_side.collector import collect_directory
+
+    return collect_directory(path, parent)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Send a run's graded report along with pytest's own."""
+    report = yield
+    graded = item.stash.get(report_key, None)
+    if graded is not None and (call.when == "call" or (call.when == "setup" and not report.passed)):
+        codec = item.config.stash[codec_key]
+        codec.attach(report, graded, item.config.stash[settings_key].threshold)
+    return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_teststatus(
+    report: pytest.TestReport | pytest.CollectReport,
+) -> tuple[str, str, str] | None:
+    """Name the outcomes `partial`, `baseline` and not measured."""
+    run, verdict = getattr(report, "eval_run", None), getattr(report, "eval_verdict", None)
+    if run is None and verdict is None:
+        return None
+    from pytest_plugin_eval.pytest_side.status import run_status, verdict_status
+
+    if verdict is not None:
+        return verdict_status(verdict) if report.when == "call" else None
+    return run_status(report, run)

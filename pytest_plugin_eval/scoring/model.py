@@ -107,6 +107,8 @@ class RunReport:
     judge_cost_usd: float = 0.0
     record_path: str = ""
     """Where the run's record lies: relative to the rootdir when below it, else absolute."""
+    results_dir: str = ""
+    """Absolute path of the session's results directory for this suite."""
     provenance: Mapping[str, str] = field(default_factory=dict)
     last_message: str = ""
     """The end of the reply, cut, for the failure text."""

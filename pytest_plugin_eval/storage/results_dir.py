@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import tempfile
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
-__all__ = ["new_results_directory", "newest_results", "results_directories"]
+__all__ = [
+    "new_results_directory",
+    "newest_results",
+    "release_results_directory",
+    "results_directories",
+    "shared_results_directory",
+]
+
+MARKER = ".session"
 
 _NAME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)(?:-(\d+))?")
 
@@ -45,3 +55,39 @@ def results_directories(base: Path) -> tuple[Path, ...]:
     named = [(match, entry) for entry in entries if (match := _NAME.fullmatch(entry.name))]
     named.sort(key=lambda pair: (pair[0][1], int(pair[0][2] or 1)), reverse=True)
     return tuple(entry for _, entry in named if entry.is_dir())
+
+
+def shared_results_directory(base: Path, session: str) -> Path:
+    """Make, or find made by another process of the same session, the results directory.
+
+    *session* is ``<timestamp> <unique rest>``; the directory is named after the timestamp, with a
+    suffix where another session has it already. A marker file inside tells whose it is; the session
+    removes it at its end with `release_results_directory`.
+    """
+    stamp = session.partition(" ")[0]
+    base.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=base, ignore_cleanup_errors=True) as new:
+        prepared = Path(new) / "results"
+        prepared.mkdir()
+        (prepared / MARKER).write_text(session, encoding="utf-8")
+        for number in count(1):
+            directory = base / (stamp if number == 1 else f"{stamp}-{number}")
+            # A directory does not replace one that holds something, so the first to rename owns it.
+            if not directory.exists():
+                with contextlib.suppress(OSError):
+                    prepared.rename(directory)
+            if _owner(directory) == session:
+                return directory
+    raise AssertionError("unreachable: count() does not end")
+
+
+def release_results_directory(directory: Path) -> None:
+    """Remove the marker of `shared_results_directory`."""
+    (directory / MARKER).unlink(missing_ok=True)
+
+
+def _owner(directory: Path) -> str | None:
+    try:
+        return (directory / MARKER).read_text(encoding="utf-8")
+    except OSError:
+        return None

@@ -1,0 +1,67 @@
+"""Records from a recordings or results directory instead of an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pytest_plugin_eval.agents.base import AgentRequest
+from pytest_plugin_eval.cases.fingerprint import prompt_hash, settings_hash
+from pytest_plugin_eval.errors import RecordError
+from pytest_plugin_eval.records.codec import decode
+from pytest_plugin_eval.records.layout import record_path
+from pytest_plugin_eval.records.model import Ending, RunOutcome, RunRecord
+from pytest_plugin_eval.records.trace import Trace
+
+__all__ = ["Replay"]
+
+
+class Replay:
+    """An agent backend that reads what earlier runs left behind; needs no binary, key or network."""
+
+    def __init__(self, sources: Mapping[Path, Path], *, named: bool) -> None:
+        """Replay from *sources*, record directories by suite root.
+
+        *named*: the user named the results, so a record of an older prompt is graded all the same
+        (decisions, 16).
+        """
+        self._sources = sources
+        self._named = named
+
+    def run(self, request: AgentRequest) -> RunRecord:
+        """Return the saved record of a run, or one that says why it cannot be used."""
+        path = record_path(self._sources[request.case.root], request.key)
+        try:
+            record = decode(path.read_bytes(), str(path))
+        except OSError as error:
+            return _unusable(request, f"{path}: {error.strerror}")
+        except RecordError as error:
+            return _unusable(request, str(error))
+        changed = [] if self._named else _changes(request, record)
+        if changed:
+            return _unusable(
+                request,
+                f"the record is stale: {' and '.join(changed)} changed since it was made; record "
+                "the case again with --eval-mode record, or name the results with --eval-from",
+            )
+        return record
+
+    def stop(self) -> None:
+        """Do nothing: a replayed run is over at once."""
+
+
+def _changes(request: AgentRequest, record: RunRecord) -> list[str]:
+    checks = (
+        ("prompt", prompt_hash, "the prompt"),
+        ("settings", settings_hash, "a setting of the case"),
+    )
+    return [
+        word
+        for name, current, word in checks
+        if name in record.provenance and record.provenance[name] != current(request.case)
+    ]
+
+
+def _unusable(request: AgentRequest, error: str) -> RunRecord:
+    outcome = RunOutcome(ending=Ending.SETUP_FAILED, error=error)
+    return RunRecord(key=request.key, outcome=outcome, trace=Trace())

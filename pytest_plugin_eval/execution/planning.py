@@ -1,0 +1,145 @@
+"""Which runs a case gets, and whether it can be run at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_plugin_eval.agents.grants import not_granted
+from pytest_plugin_eval.agents.unsupported import unsupported
+from pytest_plugin_eval.cases.advisories import advisories
+from pytest_plugin_eval.cases.model import PAID_TYPES, Case, Source
+from pytest_plugin_eval.errors import CaseError
+from pytest_plugin_eval.graders.grade import has_scored_free_grader
+from pytest_plugin_eval.records.model import Arm, RunKey
+from pytest_plugin_eval.scoring.info import case_info
+from pytest_plugin_eval.scoring.model import CaseInfo, Plan
+from pytest_plugin_eval.settings import Ablation, Mode, Settings
+
+__all__ = ["DEFAULT_RUNS", "PlannedCase", "plan_case"]
+
+DEFAULT_RUNS = 3
+VOTES = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedCase:
+    """A case and the runs that this session wants of it."""
+
+    case: Case
+    info: CaseInfo
+    plan: Plan
+    keys: tuple[RunKey, ...]
+    source_file: Path
+    skip_reason: str | None = None
+    """Why none of the runs is made, although nothing is wrong."""
+    refusal: str | None = None
+    """Why the case cannot be run by this version."""
+
+    @property
+    def votes(self) -> int:
+        """Judge calls that the planned runs would make."""
+        paid = sum(spec.type in PAID_TYPES for spec in self.case.graders)
+        return paid * VOTES * len(self.keys)
+
+
+def plan_case(
+    case: Case, settings: Settings, recorded: Sequence[RunKey] | None = None
+) -> PlannedCase:
+    """Return the planned runs of a case; *recorded* are the keys that a replay finds.
+
+    Raises `CaseError` when both arms are asked for and no plugin resolves, or when a replay finds no
+    record of the case.
+    """
+    two_arms = _two_arms(case, settings)
+    if recorded is None:
+        plan, keys = _fresh_plan(case, settings, two_arms=two_arms)
+    else:
+        plan, keys = _recorded_plan(case, settings, recorded, two_arms=two_arms)
+    info = case_info(
+        case,
+        plan,
+        advisories=advisories(
+            case, grants=settings.allow_tools, disallowed=settings.disallow_tools
+        ),
+        not_granted=not_granted(case, settings.allow_tools),
+    )
+    return PlannedCase(
+        case=case,
+        info=info,
+        plan=plan,
+        keys=keys,
+        source_file=case.directory
+        / ("case.yaml" if case.source is Source.CASE_YAML else "prompt.md"),
+        skip_reason=_skip_reason(case, settings, two_arms=two_arms),
+        refusal=_refusal(case, settings),
+    )
+
+
+def _two_arms(case: Case, settings: Settings) -> bool:
+    if settings.ablation is None:
+        return bool(case.plugins)
+    if settings.ablation is Ablation.WITH_WITHOUT and not case.plugins:
+        raise CaseError(
+            (
+                f"{case.directory}: two arms were asked for, but no plugin resolves for this case; "
+                'name it, for example plugins: ["../.."], or pass --eval-ablation none',
+            )
+        )
+    return settings.ablation is Ablation.WITH_WITHOUT
+
+
+def _fresh_plan(
+    case: Case, settings: Settings, *, two_arms: bool
+) -> tuple[Plan, tuple[RunKey, ...]]:
+    runs = settings.runs or case.runs or DEFAULT_RUNS
+    # A plugin whose manifest does not load cannot be compared with its absence (spec: 2.8).
+    broken = any(plugin.problem for plugin in case.plugins)
+    without = runs if two_arms and not broken else 0
+    keys = _keys(case, Arm.WITH, range(1, runs + 1))
+    keys += _keys(case, Arm.WITHOUT, range(1, without + 1))
+    return Plan(with_runs=runs, without_runs=without, two_arms=two_arms), keys
+
+
+def _recorded_plan(
+    case: Case, settings: Settings, recorded: Sequence[RunKey], *, two_arms: bool
+) -> tuple[Plan, tuple[RunKey, ...]]:
+    wanted: list[RunKey] = []
+    for arm in (Arm.WITH, Arm.WITHOUT) if two_arms else (Arm.WITH,):
+        numbers = sorted(key.number for key in recorded if key.case == case.id and key.arm is arm)
+        wanted += _keys(case, arm, numbers[: settings.runs])
+    counts = {arm: sum(key.arm is arm for key in wanted) for arm in Arm}
+    if not counts[Arm.WITH]:
+        raise CaseError(
+            (
+                f"{case.directory}: nothing is recorded of this case, "
+                "record it with --eval-mode record",
+            )
+        )
+    plan = Plan(
+        with_runs=counts[Arm.WITH],
+        without_runs=counts[Arm.WITHOUT],
+        two_arms=two_arms and counts[Arm.WITHOUT] > 0,
+    )
+    return plan, tuple(wanted)
+
+
+def _keys(case: Case, arm: Arm, numbers: Sequence[int]) -> tuple[RunKey, ...]:
+    return tuple(RunKey(case=case.id, arm=arm, number=number) for number in numbers)
+
+
+def _skip_reason(case: Case, settings: Settings, *, two_arms: bool) -> str | None:
+    if settings.free_only and not has_scored_free_grader(case, two_arms):
+        return f"{case.id}: has no scored free grader (--eval-free-only)"
+    return None
+
+
+def _refusal(case: Case, settings: Settings) -> str | None:
+    paid = sorted({spec.type for spec in case.graders} & PAID_TYPES)
+    if paid and not settings.free_only:
+        return (
+            f"has {' and '.join(paid)} graders, which need a judge; this version has none yet: "
+            "pass --eval-free-only to leave them out"
+        )
+    return None if settings.mode is Mode.REPLAY else unsupported(case, scaffold=False)

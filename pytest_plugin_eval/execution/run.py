@@ -1,0 +1,118 @@
+"""One run from request to graded report."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+from pytest_plugin_eval.agents.base import AgentBackend, AgentRequest
+from pytest_plugin_eval.execution.planning import PlannedCase
+from pytest_plugin_eval.graders.base import GradingContext
+from pytest_plugin_eval.graders.grade import grade
+from pytest_plugin_eval.records.model import Ending, RunKey, RunOutcome, RunRecord
+from pytest_plugin_eval.records.trace import Trace
+from pytest_plugin_eval.scoring.model import RunReport
+from pytest_plugin_eval.scoring.runs import run_report
+from pytest_plugin_eval.settings import Mode, Settings
+from pytest_plugin_eval.spending.ledger import Ledger
+
+__all__ = ["RunMaker"]
+
+REPLY_LENGTH = 2000
+
+
+class RunMaker:
+    """Makes and grades the runs of one process; safe to use from several threads."""
+
+    def __init__(self, settings: Settings, backend: AgentBackend, ledger: Ledger) -> None:
+        self._settings = settings
+        self._backend = backend
+        self._ledger = ledger
+        self._context = GradingContext(
+            timeout_s=settings.grader_timeout_s, free_only=settings.free_only
+        )
+        self._lock = threading.Lock()
+        self._blocked: dict[str, str] = {}
+        self._first_ending: Ending | None = None
+        self._stopped: str | None = None
+
+    def record(self, planned: PlannedCase, key: RunKey) -> RunRecord:
+        """Return the record of a run, made now unless something forbids it (`Ending.NOT_STARTED`)."""
+        reason = self._forbidden(key)
+        if reason is not None:
+            return _not_started(key, reason)
+        request = AgentRequest(
+            key=key,
+            case=planned.case,
+            model=self._settings.model or planned.case.model,
+            allow_tools=self._settings.allow_tools,
+            disallow_tools=self._settings.disallow_tools,
+            keep=self._settings.keep_temp,
+            run_root=self._settings.run_root,
+        )
+        record = self._backend.run(request)
+        self._note(record)
+        return record
+
+    def report(
+        self, planned: PlannedCase, record: RunRecord, path: str, *, results_dir: str
+    ) -> RunReport:
+        """Grade a record; *path* is where a reader finds it."""
+        verdicts = (
+            grade(
+                planned.case,
+                record,
+                two_arms=planned.plan.two_arms,
+                context=self._context,
+            )
+            if record.outcome.is_measured
+            else ()
+        )
+        report = run_report(
+            key=record.key,
+            case=planned.info,
+            outcome=record.outcome,
+            verdicts=verdicts,
+            record_path=path,
+            provenance=record.provenance,
+            last_message=record.trace.last_message[-REPLY_LENGTH:],
+        )
+        return replace(report, results_dir=results_dir)
+
+    def stop(self, reason: str) -> None:
+        """Start no further run and end those in flight."""
+        self._stopped = reason
+        self._backend.stop()
+
+    def _forbidden(self, key: RunKey) -> str | None:
+        if self._stopped is not None:
+            return self._stopped
+        if not self._ledger.may_start():
+            return (
+                f"cost ceiling ${self._ledger.ceiling_usd:g} reached, "
+                f"${self._ledger.spent_usd:.2f} spent"
+            )
+        with self._lock:
+            return self._blocked.get(key.case)
+
+    def _note(self, record: RunRecord) -> None:
+        outcome = record.outcome
+        if self._settings.mode is not Mode.REPLAY:  # a replayed run was paid for earlier
+            self._ledger.add(outcome.cost_usd)
+        with self._lock:
+            if self._first_ending is None:
+                self._first_ending = outcome.ending
+                if outcome.ending is Ending.CREDENTIAL_REFUSED:
+                    # Every further run would fail the same way (spec: 6.2).
+                    self._stopped = "the credential was refused in the first run"
+            if outcome.ending is Ending.NOT_LOADED:
+                self._blocked[record.key.case] = f"not started: {outcome.error}"
+
+
+def _not_started(key: RunKey, reason: str) -> RunRecord:
+    return RunRecord(
+        key=key,
+        outcome=RunOutcome(ending=Ending.NOT_STARTED, error=reason),
+        trace=Trace(),
+    )
+

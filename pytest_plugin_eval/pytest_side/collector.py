@@ -1,0 +1,202 @@
+"""What pytest sees of a case: a directory collector and one item for each run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+
+from pytest_plugin_eval.cases.discovery import (
+    RESERVED,
+    EvalDirectory,
+    case_directory_of,
+    eval_directory_of,
+)
+from pytest_plugin_eval.errors import CaseError, EvalError, PytestPluginEvalWarning
+from pytest_plugin_eval.pytest_side.ids import run_name
+from pytest_plugin_eval.pytest_side.stash import (
+    collection_key,
+    picked_key,
+    report_key,
+    settings_key,
+    workbench_key,
+)
+from pytest_plugin_eval.records.model import Arm, Ending, RunKey
+
+if TYPE_CHECKING:
+    from pytest_plugin_eval.execution.planning import PlannedCase
+    from pytest_plugin_eval.scoring.model import RunReport
+
+__all__ = ["EvalCase", "EvalRun", "RunFailed", "collect_directory", "ignore_decision"]
+
+
+class RunFailed(Exception):  # noqa: N818 -- an outcome, raised to pytest only
+    """A run whose score alone sinks its case; the text is the whole explanation."""
+
+
+class RunNotMeasured(Exception):  # noqa: N818 -- an outcome, raised to pytest only
+    """A run of which no score can be given; the text says why."""
+
+
+def ignore_decision(path: Path, config: pytest.Config) -> bool | None:
+    """Return ``False`` for a directory on the way to a case, ``True`` for a reserved one, else ``None``.
+
+    pytest's `norecursedirs` (``build``, ``.*``, …) would otherwise drop cases without a word; a plain
+    ``False`` would overrule ``--ignore`` as well, so those are left to pytest.
+    """
+    settings = config.stash.get(settings_key, None)
+    if settings is None or not path.is_dir():
+        return None
+    place = eval_directory_of(path, eval_dir=settings.eval_dir, root=settings.root)
+    if place is None or path == place.path:
+        return None
+    if path.name in RESERVED and not any(case == path for case in place.cases):
+        return True
+    if _is_ignored_by_user(path, config):
+        return None
+    leads_to_case = any(case.is_relative_to(path) for case in place.cases)
+    return False if leads_to_case else None
+
+
+def _is_ignored_by_user(path: Path, config: pytest.Config) -> bool:
+    import fnmatch
+
+    ignored = config.getoption("ignore") or []
+    globs = config.getoption("ignore_glob") or []
+    here = config.invocation_params.dir
+    return any(path == Path(os.path.abspath(here / str(one))) for one in ignored) or any(
+        fnmatch.fnmatch(str(path), os.path.abspath(here / str(glob))) for glob in globs
+    )
+
+
+def collect_directory(path: Path, parent: pytest.Collector) -> EvalCase | None:
+    """Return the collector of a case directory, or ``None`` for any other directory."""
+    settings = parent.config.stash.get(settings_key, None)
+    if settings is None:
+        return None
+    if case_directory_of(path, eval_dir=settings.eval_dir, root=settings.root) != path:
+        return None
+    return EvalCase.from_parent(parent, path=path)
+
+
+class EvalCase(pytest.Directory):
+    """A case directory; its files are never walked by pytest."""
+
+    def collect(self) -> Iterator[EvalRun]:
+        """Yield the planned runs: all of the with-arm, then all of the other."""
+        from pytest_plugin_eval.pytest_side.planning import plan
+
+        settings = self.config.stash[settings_key]
+        place = eval_directory_of(self.path, eval_dir=settings.eval_dir, root=settings.root)
+        assert place is not None
+        try:
+            planned = plan(self.path, place, self.nodeid, self.config)
+        except CaseError as error:
+            self._fail(error.problems)
+        except EvalError as error:
+            self._fail((f"{self.path}: {error}",))
+        self._warn(planned)
+        for key in planned.keys:
+            yield EvalRun.make(self, planned, key, place)
+
+    def _fail(self, problems: tuple[str, ...]) -> NoReturn:
+        texts = tuple(self.relative(problem) for problem in problems)
+        self.config.stash[collection_key].broken[self.nodeid] = texts
+        raise self.CollectError("\n".join(texts))
+
+    def _warn(self, planned: PlannedCase) -> None:
+        state = self.config.stash[collection_key]
+        for text in planned.case.warnings:
+            line = self.relative(text)
+            state.warnings.append(line)
+            self.warn(PytestPluginEvalWarning(line))
+
+    def relative(self, text: str) -> str:
+        """Return a message with the rootdir taken off its leading path."""
+        return text.removeprefix(f"{self.config.rootpath}{os.sep}")
+
+
+class EvalRun(pytest.Item):
+    """One run of one arm. The agent session is its set-up, the assertion its call.
+
+    So a run that could not be measured is an error, and one that was measured and found wanting is a
+    failure, in every output of pytest's.
+    """
+
+    planned: PlannedCase
+    key: RunKey
+    place: EvalDirectory
+
+    @classmethod
+    def make(
+        cls, parent: EvalCase, planned: PlannedCase, key: RunKey, place: EvalDirectory
+    ) -> EvalRun:
+        """Return the item of one run."""
+        from pytest_plugin_eval.pytest_side.tags import marker_names
+
+        name = run_name(key)
+        # As a string: pytest 9.2 parses string ids, while an item *named* with brackets gets an id
+        # that is not equal to the one read back from the cache, and --lf would run everything.
+        item: EvalRun = cls.from_parent(parent, name=name, nodeid=f"{parent.nodeid}::{name}")
+        item.planned, item.key, item.place = planned, key, place
+        item.path = planned.source_file
+        for tag in marker_names(planned.case, parent.config):
+            item.add_marker(tag)
+        if planned.skip_reason is not None:
+            item.add_marker(pytest.mark.skip(reason=planned.skip_reason))
+        return item
+
+    @property
+    def place_case(self) -> Path:
+        """The case's directory, as pytest spells it."""
+        assert self.parent is not None
+        return self.parent.path
+
+    def setup(self) -> None:
+        """Make or load the run and grade it."""
+        if self.config.getoption("setuponly", False) or self.config.getoption("setupplan", False):
+            # These show fixtures; they must not start an agent.
+            pytest.skip("an eval run has no fixtures to set up")
+        bench = self.config.stash[workbench_key]
+        if bench.refusal is not None:
+            raise RunNotMeasured(bench.refusal)
+        report = bench.run(self)
+        self.stash[report_key] = report
+        if report.outcome.ending is Ending.NOT_STARTED:
+            pytest.skip(f"not started: {report.outcome.error}")
+        if not report.measured:
+            raise RunNotMeasured(self._text(report))
+
+    def runtest(self) -> None:
+        """Fail when the run's score alone makes the case miss its threshold."""
+        from pytest_plugin_eval.scoring.runs import sinks_case
+
+        report = self.stash[report_key]
+        if self.key.arm is Arm.WITHOUT or report.score is None:
+            return
+        settings = self.config.stash[settings_key]
+        sinks = sinks_case(report.score, settings.threshold, self.planned.plan.with_runs)
+        if sinks and not settings.report_only:
+            raise RunFailed(self._text(report))
+
+    def _text(self, report: RunReport) -> str:
+        from pytest_plugin_eval.reports.table import run_failure_text
+
+        return run_failure_text(report, threshold=self.config.stash[settings_key].threshold)
+
+    def repr_failure(  # type: ignore[override]  # a plain text, as pytest allows
+        self, excinfo: pytest.ExceptionInfo[BaseException]
+    ) -> object:
+        """Return the compact text of a run's own outcome, and a traceback for anything else."""
+        if isinstance(excinfo.value, RunFailed | RunNotMeasured):
+            return str(excinfo.value)
+        if isinstance(excinfo.value, EvalError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Return where the run is defined and its headline."""
+        return self.path, 0, f"{self.planned.case.name} {self.name}"

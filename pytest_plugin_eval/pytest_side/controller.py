@@ -1,0 +1,255 @@
+"""The session object: gathers run reports, gives verdicts, stops the session, writes the results."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Generator, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_plugin_eval.errors import RecordError
+from pytest_plugin_eval.pytest_side.ids import case_of, is_run_id
+from pytest_plugin_eval.pytest_side.signals import SessionSignals
+from pytest_plugin_eval.pytest_side.stash import (
+    codec_key,
+    collection_key,
+    settings_key,
+)
+from pytest_plugin_eval.settings import Mode
+
+if TYPE_CHECKING:
+    from pytest_plugin_eval.records.model import RunKey
+    from pytest_plugin_eval.scoring.model import RunReport, SuiteResult
+
+__all__ = ["CaseProgress", "EvalController"]
+
+# Runs that fail alike from the start will go on failing alike (decisions, 12).
+ALIKE = 3
+
+
+@dataclass(slots=True)
+class CaseProgress:
+    """What has come in of one case, by its node id."""
+
+    expected: set[str] = field(default_factory=set)
+    """Ids of the selected runs."""
+    finished: set[str] = field(default_factory=set)
+    runs: dict[RunKey, RunReport] = field(default_factory=dict)
+    """By key, so that a rerun replaces its earlier report."""
+    verdict_given: bool = False
+
+
+class EvalController:
+    """Knows every run of the session; lives in the controller, or in the only process."""
+
+    def __init__(self, config: pytest.Config, session_id: str) -> None:
+        self.session_id = session_id
+        self.state = config.stash[collection_key]
+        self.partial_reason: str | None = None
+        self.signal: signal.Signals | None = None
+        """The signal that ended the session, if one did."""
+        self.written: list[Path] = []
+        self.unwritten: list[str] = []
+        """Result files that could not be written, with the reason."""
+        self.suites: tuple[SuiteResult, ...] = ()
+        self.cases: dict[str, CaseProgress] = {}
+        self.spent_usd = 0.0
+        """Paid by this session as far as it is known; runs that were repeated count each time."""
+        self.reruns = 0
+        self._config = config
+        self._settings = config.stash[settings_key]
+        self._started = datetime.now(UTC)
+        self._first: list[RunReport] = []
+        self._session: pytest.Session | None = None
+
+    # Collecting
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Remember the session: verdicts count for it."""
+        self._session = session
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Learn which runs are expected; under xdist the workers tell."""
+        self.expect(item.nodeid for item in session.items)
+
+    def expect(self, ids: Iterable[str]) -> None:
+        """Take in the ids of the selected runs."""
+        for nodeid in ids:
+            if is_run_id(nodeid):
+                self.cases.setdefault(case_of(nodeid), CaseProgress()).expected.add(nodeid)
+
+    def take_state(self, parcel: dict[str, object]) -> None:
+        """Take over what a worker found while collecting; all workers find the same."""
+        from pytest_plugin_eval.pytest_side.worker import received_state
+
+        self.state = received_state(parcel)
+
+    # Running
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
+        """Tolerate broken cases, and leave verdicts and files behind however the loop ends."""
+        if self._only_cases_are_broken(session):
+            session.config.option.continue_on_collection_errors = True
+        signals = SessionSignals() if self.cases or self._is_distributed() else None
+        try:
+            with signals or SessionSignals(names=()):
+                return (yield)
+        except KeyboardInterrupt:
+            self.partial_reason = "interrupted"
+            raise
+        finally:
+            self.signal = signals.received if signals else None
+            self._finish()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Store a run's report and stop the session when nothing further is worth its money."""
+        if not is_run_id(report.nodeid):
+            return
+        payload = getattr(report, "eval_run", None)
+        if payload is not None:
+            self._store(report.nodeid, payload)
+        if report.when not in ("setup", "call", "teardown"):
+            # xdist's own report of a run that took its worker down; no logfinish follows.
+            self.pytest_runtest_logfinish(report.nodeid)
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        """Give the verdict when that was the case's last run."""
+        progress = self.cases.get(case_of(nodeid))
+        if progress is None or not is_run_id(nodeid):
+            return
+        progress.finished.add(nodeid)
+        if progress.finished >= progress.expected:
+            self._give_verdict(case_of(nodeid), progress)
+
+    def _store(self, nodeid: str, payload: Mapping[str, object]) -> None:
+        try:
+            run = self._config.stash[codec_key].decode(payload)
+        except RecordError as error:
+            self._stop(str(error), None)
+            return
+        progress = self.cases.setdefault(case_of(nodeid), CaseProgress())
+        if run.key in progress.runs:
+            self.reruns += 1
+        progress.runs[run.key] = run
+        if self._settings.mode is not Mode.REPLAY:
+            self.spent_usd += (run.outcome.cost_usd or 0.0) + run.judge_cost_usd
+        self._watch(run)
+
+    def _watch(self, run: RunReport) -> None:
+        from pytest_plugin_eval.records.model import Ending
+
+        if run.outcome.ending is Ending.NOT_STARTED:
+            if not self._may_start():
+                self._partial("cost_ceiling")
+            return
+        if len(self._first) < ALIKE:
+            self._first.append(run)
+            self._watch_first()
+        if not self._may_start():
+            self._partial_if_unfinished()
+
+    def _watch_first(self) -> None:
+        from pytest_plugin_eval.records.model import Ending
+
+        first = self._first[0]
+        if first.outcome.ending is Ending.CREDENTIAL_REFUSED:
+            self._stop(
+                f"the credential was refused in the first run: {first.outcome.error}",
+                "auth_failed",
+            )
+        elif len(self._first) == ALIKE and self._settings.mode is not Mode.REPLAY:
+            causes = {(run.outcome.ending, run.outcome.error) for run in self._first}
+            if len(causes) == 1 and not first.outcome.is_measured:
+                self._stop(
+                    f"the first {ALIKE} runs could not be measured for one reason: "
+                    f"{first.outcome.error}",
+                    "not_measured",
+                )
+
+    def _may_start(self) -> bool:
+        ceiling = self._settings.max_cost_usd
+        return ceiling is None or self.spent_usd < ceiling
+
+    def _partial_if_unfinished(self) -> None:
+        if any(progress.expected - progress.finished for progress in self.cases.values()):
+            # Runs in plain sessions are refused one by one and say so; workers know only their own
+            # spending, so the session is stopped for them.
+            if self._is_distributed():
+                self._stop(f"cost ceiling ${self._settings.max_cost_usd:g} reached", "cost_ceiling")
+
+    def _partial(self, reason: str) -> None:
+        order = ("interrupted", "auth_failed", "cost_ceiling", "not_measured")
+        known = [one for one in (self.partial_reason, reason) if one is not None]
+        self.partial_reason = min(known, key=order.index)
+
+    def _stop(self, why: str, reason: str | None) -> None:
+        if reason is not None:
+            self._partial(reason)
+        # Under xdist the session's own flag is not looked at (xdist 3.8).
+        distributed = self._config.pluginmanager.get_plugin("dsession")
+        target = distributed if distributed is not None else self._session
+        if target is not None and not target.shouldstop:
+            target.shouldstop = why
+
+    def _is_distributed(self) -> bool:
+        return self._config.pluginmanager.hasplugin("dsession")
+
+    def _only_cases_are_broken(self, session: pytest.Session) -> bool:
+        return session.testsfailed > 0 and session.testsfailed == len(self.state.broken)
+
+    # Verdicts and results
+
+    def _give_verdict(self, case: str, progress: CaseProgress) -> None:
+        from pytest_plugin_eval.pytest_side.verdicts import verdict_of
+
+        if progress.verdict_given:
+            return
+        progress.verdict_given = True
+        verdict = verdict_of(case, progress, self._settings)
+        if verdict is None or self._session is None:
+            return
+        # Otherwise pytest's progress runs past 100 %.
+        self._session.testscollected += 1
+        hook = self._config.hook
+        hook.pytest_runtest_logstart(nodeid=verdict.nodeid, location=verdict.location)
+        # JUnit writes a testcase's properties when its teardown arrives.
+        for when in ("setup", "call", "teardown"):
+            hook.pytest_runtest_logreport(report=verdict.report(when))
+        hook.pytest_runtest_logfinish(nodeid=verdict.nodeid, location=verdict.location)
+        if verdict.failed:
+            self._heed_maxfail()
+
+    def _heed_maxfail(self) -> None:
+        # xdist counts only reports that came from workers (xdist 3.8).
+        limit = self._config.getoption("maxfail", 0)
+        if limit and self._is_distributed() and self._session is not None:
+            if self._session.testsfailed >= limit:
+                self._stop(f"stopping after {self._session.testsfailed} failures", None)
+
+    def _finish(self) -> None:
+        from pytest_plugin_eval.pytest_side.results import write_results
+
+        for case, progress in self.cases.items():
+            self._give_verdict(case, progress)
+        if any(progress.runs for progress in self.cases.values()):
+            self.suites = write_results(self, self._config, self._started)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Make `--lf` and `--sw` understand verdicts, and set the exit status."""
+        from pytest_plugin_eval.pytest_side.exit_status import exit_status
+        from pytest_plugin_eval.pytest_side.rerun_cache import translate_verdicts
+
+        translate_verdicts(
+            self._config, {case: sorted(p.expected) for case, p in self.cases.items()}
+        )
+        session.exitstatus = exit_status(
+            int(session.exitstatus),
+            partial_reason=self.partial_reason,
+            load_problems=bool(self.state.broken or self.state.loose),
+        )

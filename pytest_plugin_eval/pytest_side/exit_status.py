@@ -1,0 +1,24 @@
+"""The session's exit status."""
+
+from __future__ import annotations
+
+import pytest
+
+__all__ = ["exit_status"]
+
+_PARTIAL = frozenset({"interrupted", "auth_failed", "cost_ceiling"})
+
+
+def exit_status(status: int, *, partial_reason: str | None, load_problems: bool) -> int:
+    """Return the status of a session that pytest would end with *status*.
+
+    Decisions, 11: 2 for a session that was stopped by interrupt, credential or cost ceiling; else 1
+    for a case file that did not load. A status that pytest gave for a worse reason stays.
+    """
+    if status in (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR):
+        return status
+    if partial_reason in _PARTIAL:
+        return int(pytest.ExitCode.INTERRUPTED)
+    if load_problems and status in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        return int(pytest.ExitCode.TESTS_FAILED)
+    return status

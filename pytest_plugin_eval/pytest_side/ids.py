@@ -1,0 +1,39 @@
+"""Names and node ids of runs and verdicts: made here and nowhere else."""
+
+from __future__ import annotations
+
+import re
+
+from pytest_plugin_eval.records.model import Arm, RunKey
+
+__all__ = ["VERDICT", "case_of", "is_run_id", "run_name", "verdict_id"]
+
+VERDICT = "score"
+_RUN_ID = re.compile(r"::run\[(?:with|without)-[1-9][0-9]*\]\Z")
+_RUN_NAME = re.compile(r"run\[(with|without)-([1-9][0-9]*)\]\Z")
+
+
+def run_name(key: RunKey) -> str:
+    """Return the item name of a run, ``run[with-1]``."""
+    return f"run[{key.arm.value}-{key.number}]"
+
+
+def parse_run_name(name: str) -> tuple[Arm, int] | None:
+    """Return arm and number of an item name, or ``None`` when it is no run's."""
+    match = _RUN_NAME.match(name)
+    return (Arm(match[1]), int(match[2])) if match else None
+
+
+def is_run_id(nodeid: str) -> bool:
+    """Whether a node id looks like a run's."""
+    return _RUN_ID.search(nodeid) is not None
+
+
+def case_of(run_id: str) -> str:
+    """Return the case's node id of a run's or a verdict's."""
+    return run_id.rpartition("::")[0]
+
+
+def verdict_id(case_nodeid: str) -> str:
+    """Return the node id of a case's verdict."""
+    return f"{case_nodeid}::{VERDICT}"

@@ -1,0 +1,39 @@
+"""xdist's own hooks, on the controller; registered only where xdist is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from xdist.workermanage import WorkerController
+
+    from pytest_plugin_eval.pytest_side.controller import EvalController
+
+__all__ = ["EvalNodes"]
+
+
+class EvalNodes:
+    """Tells workers what they need and learns what they expect and what they left."""
+
+    def __init__(self, controller: EvalController) -> None:
+        self._controller = controller
+
+    def pytest_configure_node(self, node: WorkerController) -> None:
+        """Hand the session's name to a worker."""
+        node.workerinput["plugin_eval"] = {"session_id": self._controller.session_id}
+
+    def pytest_xdist_node_collection_finished(
+        self, node: WorkerController, ids: Sequence[str]
+    ) -> None:
+        """Learn which runs are expected."""
+        self._controller.expect(ids)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_testnodedown(self, node: WorkerController, error: object) -> None:
+        """Take in what the worker found while collecting; a crashed one left nothing."""
+        parcel = getattr(node, "workeroutput", {}).get("plugin_eval")
+        if parcel is not None:
+            self._controller.take_state(parcel)

@@ -1,0 +1,395 @@
+"""The option table: one row an option, from which the parser, the ini values and `Settings` come."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from pytest_plugin_eval.errors import SettingsError
+from pytest_plugin_eval.settings import Ablation, Mode, Settings
+from pytest_plugin_eval.text import did_you_mean, shown
+
+__all__ = ["OPTIONS", "Option", "add_options", "settings_from"]
+
+Convert = Callable[[str], object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One row of the table."""
+
+    name: str
+    """The command line's spelling, with dashes."""
+    field: str
+    """The attribute of `Settings`; empty for an option whose feature is not there yet."""
+    help: str
+    convert: Convert | None = None
+    """Checks and converts one text; ``None`` makes a flag."""
+    metavar: str | None = None
+    many: bool = False
+    hidden: bool = False
+    harmless: tuple[str, ...] = ()
+    """Of an option whose feature is not there yet: the values that ask for nothing."""
+
+    @property
+    def dest(self) -> str:
+        """The attribute of pytest's option object."""
+        return "plugin_eval_" + self.name.removeprefix("--").removeprefix("eval-").replace("-", "_")
+
+    @property
+    def ini(self) -> str:
+        """The ini name; ``--evals`` and ``--trust-plugin`` have names of their own."""
+        special = {"--evals": "plugin_eval_auto", "--trust-plugin": "plugin_eval_trust"}
+        return special.get(self.name, self.dest)
+
+
+def _whole(least: int, most: int | None) -> Convert:
+    expected = f"a whole number from {least} to {most}" if most else f"a whole number of {least} or more"
+
+    def convert(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if value < least or (most is not None and value > most):
+            raise SettingsError(f"expected {expected}, got {shown(text)}")
+        return value
+
+    return convert
+
+
+def _number(least: float, most: float | None, *, exclusive: bool = False) -> Convert:
+    over = "a number above" if exclusive else "a number of at least"
+    expected = f"{over} {least:g}" if most is None else f"a number from {least:g} to {most:g}"
+
+    def convert(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("nan")
+        low_enough = value < float("inf") if most is None else value <= most
+        high_enough = value > least if exclusive else value >= least
+        if not (low_enough and high_enough):
+            raise SettingsError(f"expected {expected}, got {shown(text)}")
+        return value
+
+    return convert
+
+
+def _choice(kind: Callable[[str], object], words: Sequence[str]) -> Convert:
+    def convert(text: str) -> object:
+        if text not in words:
+            raise SettingsError(
+                f"expected one of {', '.join(words)}, got {shown(text)}{did_you_mean(text, words)}"
+            )
+        return kind(text)
+
+    return convert
+
+
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise SettingsError("expected a value, got an empty one")
+    return text
+
+
+def _path(text: str) -> Path:
+    return Path(_filled(text)).expanduser().absolute()
+
+
+def _eval_dir(text: str) -> str:
+    from pytest_plugin_eval.cases.discovery import normalised_eval_dir
+
+    return normalised_eval_dir(text)
+
+
+OPTIONS: Final[tuple[Option, ...]] = (
+    Option(
+        name="--evals",
+        field="evals",
+        help="Run the evals that no argument names (in live mode they cost money)",
+    ),
+    Option(
+        name="--eval-runs",
+        field="runs",
+        convert=_whole(1, None),
+        metavar="N",
+        help="Runs per case and arm (default: the case's own, else 3)",
+    ),
+    Option(
+        name="--eval-ablation",
+        field="ablation",
+        convert=_choice(Ablation, [mode.value for mode in Ablation]),
+        metavar="MODE",
+        help="none: with-arm only; with-without: both arms (default: both when a plugin resolves)",
+    ),
+    Option(
+        name="--eval-threshold",
+        field="threshold",
+        convert=_number(0, 1),
+        metavar="X",
+        help="Score from 0 to 1 that a case must reach with the plugin (default: 1)",
+    ),
+    Option(
+        name="--eval-min-delta",
+        field="min_delta",
+        convert=_number(-1, 1),
+        metavar="X",
+        help="Also fail a case whose difference between the arms is below X",
+    ),
+    Option(
+        name="--eval-model",
+        field="model",
+        convert=_filled,
+        metavar="MODEL",
+        help="Model of the agent (default: the case's, else ANTHROPIC_MODEL, else the agent's own)",
+    ),
+    Option(
+        name="--eval-judge-model",
+        field="judge_model",
+        convert=_filled,
+        metavar="MODEL",
+        help="Model of the judge",
+    ),
+    Option(
+        name="--eval-mode",
+        field="mode",
+        convert=_choice(Mode, [mode.value for mode in Mode]),
+        metavar="MODE",
+        help="live: run the agent; record: also keep the records beside the cases; "
+        "replay: grade saved records, without agent, key or network (default: live)",
+    ),
+    Option(
+        name="--eval-from",
+        field="from_dir",
+        convert=_path,
+        metavar="DIR",
+        help="Replay the records of this results directory instead of the recordings",
+    ),
+    Option(
+        name="--eval-max-cost-usd",
+        field="max_cost_usd",
+        convert=_number(0, None),
+        metavar="X",
+        help="Start no further run once this much is spent; exit status 2",
+    ),
+    Option(
+        name="--eval-allow-tools",
+        field="allow_tools",
+        convert=_filled,
+        many=True,
+        metavar="TOOL",
+        help="Tools to grant in every run, as Tool or Tool(pattern); put the paths first",
+    ),
+    Option(
+        name="--eval-disallow-tools",
+        field="disallow_tools",
+        convert=_filled,
+        many=True,
+        metavar="TOOL",
+        help="Tools to remove in every run; wins over a grant",
+    ),
+    Option(
+        name="--eval-dir",
+        field="eval_dir",
+        convert=_eval_dir,
+        metavar="DIR",
+        help="Eval directory below the plugin's root (default: the manifest's, else evals)",
+    ),
+    Option(
+        name="--eval-results-dir",
+        field="results_dir",
+        convert=_path,
+        metavar="DIR",
+        help="Where results go (default: results/<UTC timestamp> in the eval directory)",
+    ),
+    Option(
+        name="--eval-json",
+        field="json_path",
+        convert=_path,
+        metavar="PATH",
+        help="Write a copy of aggregate-result.json here",
+    ),
+    Option(
+        name="--eval-report-only",
+        field="report_only",
+        help="Scores do not change the exit status; load errors and unmeasured runs still do",
+    ),
+    Option(
+        name="--eval-keep-temp",
+        field="keep_temp",
+        help="Keep each run's directory and print its path",
+    ),
+    Option(
+        name="--eval-concurrency",
+        field="concurrency",
+        convert=_whole(1, 64),
+        metavar="N",
+        help="Agent runs at once in this process, without xdist (default: 1)",
+    ),
+    Option(
+        name="--eval-grader-timeout",
+        field="grader_timeout_s",
+        convert=_number(0, None, exclusive=True),
+        metavar="S",
+        help="Seconds for one free grader (default: 10)",
+    ),
+    Option(
+        name="--eval-free-only",
+        field="free_only",
+        help="Leave llm and baseline graders out, unevaluated and uncounted",
+    ),
+    Option(
+        name="--eval-agent-path",
+        field="agent_path",
+        convert=_path,
+        metavar="PATH",
+        help="The agent binary (default: claude on PATH, else the one of the extra 'claude')",
+    ),
+    Option(
+        name="--eval-run-root",
+        field="run_root",
+        convert=_path,
+        metavar="DIR",
+        help="Where run directories are made (default: the user's cache directory)",
+    ),
+    Option(
+        name="--trust-plugin",
+        field="",
+        harmless=("1",),
+        help="Assert trust in the plugin's directory (nothing asks for it yet)",
+    ),
+    Option(
+        name="--eval-case", field="case_glob", convert=str, hidden=True, help="Cases by name, a glob"
+    ),
+    Option(
+        name="--eval-tag", field="tags", convert=str, many=True, hidden=True, help="Cases by tag"
+    ),
+    Option(name="--eval-root", field="root", convert=_path, hidden=True, help="Suite root"),
+    *(
+        Option(
+            name=name,
+            field="",
+            convert=_filled if metavar else None,
+            metavar=metavar,
+            harmless=harmless,
+            help=f"{text} (not available yet)",
+        )
+        for name, metavar, harmless, text in (
+            ("--eval-html", "PATH", (), "Write a copy of the HTML report here"),
+            ("--eval-scaffold", None, (), "Run the cases' scaffold_script"),
+            ("--eval-mocks", "MODE", ("record",), "MCP stand-ins: record or off"),
+            ("--eval-allow-real-servers", None, (), "Let unmocked MCP servers start"),
+            ("--eval-retries", "N", ("0",), "Repeat a run that was not measured"),
+            ("--eval-resume", "DIR", (), "Continue an unfinished results directory"),
+            ("--eval-depth", "DEPTH", ("quick",), "Layers of the composite score"),
+            ("--eval-min-composite", "X", (), "Fail the session below this composite score"),
+            ("--eval-judge-votes", "N", ("3",), "Odd number of votes of a judge"),
+            ("--eval-shard", "I/N", ("1/1",), "This machine's part of the runs"),
+            ("--eval-score", None, (), "Collect skills as items"),
+        )
+    ),
+)
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Add every row of the table to pytest's parser, with its ini value."""
+    group = parser.getgroup("plugin-eval", "evals of Claude Code plugins")
+    for option in OPTIONS:
+        help_text = argparse.SUPPRESS if option.hidden else option.help
+        if option.convert is None:
+            group.addoption(
+                option.name, action="store_true", default=None, dest=option.dest, help=help_text
+            )
+            kind = "bool"
+        elif option.many:
+            # Several words after one option, as the reference command takes them.
+            group.addoption(
+                option.name,
+                action="extend",
+                nargs="+",
+                default=None,
+                dest=option.dest,
+                metavar=option.metavar,
+                help=help_text,
+            )
+            kind = "args"
+        else:
+            group.addoption(
+                option.name, default=None, dest=option.dest, metavar=option.metavar, help=help_text
+            )
+            kind = "string"
+        if not option.hidden:
+            parser.addini(option.ini, option.help, type=kind, default=None)
+
+
+def settings_from(config: pytest.Config) -> Settings:
+    """Return the checked settings of command line and ini file; the command line wins.
+
+    Raises `SettingsError` naming the option or ini value, what was given and what was expected.
+    """
+    values: dict[str, object] = {}
+    for option in OPTIONS:
+        value, origin = _given(config, option)
+        if value is None:
+            continue
+        if not option.field:
+            _refuse_later(option, value, origin)
+            continue
+        try:
+            values[option.field] = _converted(option, value)
+        except SettingsError as error:
+            raise SettingsError(f"{origin}: {error}") from None
+    settings = Settings(**values)  # type: ignore[arg-type]  # each converter returns its field's type
+    _check_together(settings, config)
+    return settings
+
+
+def _given(config: pytest.Config, option: Option) -> tuple[object, str]:
+    value = getattr(config.option, option.dest, None)
+    if value is not None:
+        return value, option.name
+    if option.hidden:
+        return None, option.name
+    # An unset ini value is None, but also an empty list or False, depending on its type.
+    value = config.getini(option.ini)
+    return (value if value not in (None, [], False, "") else None), option.ini
+
+
+def _converted(option: Option, value: object) -> object:
+    if option.convert is None:
+        return bool(value)
+    if option.many:
+        assert isinstance(value, list)
+        return tuple(option.convert(str(item)) for item in value)
+    return option.convert(str(value))
+
+
+def _refuse_later(option: Option, value: object, origin: str) -> None:
+    text = "1" if value is True else str(value)
+    if text not in option.harmless:
+        given = "" if option.convert is None else f" {shown(text)}"
+        raise SettingsError(f"{origin}{given}: not available in this version yet")
+
+
+def _check_together(settings: Settings, config: pytest.Config) -> None:
+    if settings.from_dir is not None:
+        if settings.mode is not Mode.REPLAY:
+            raise SettingsError(
+                f"--eval-from: needs --eval-mode replay, the mode is {settings.mode.value}"
+            )
+        if not settings.from_dir.is_dir():
+            raise SettingsError(f"--eval-from: {settings.from_dir} is not a directory")
+    uses_xdist = getattr(config.option, "dist", "no") != "no" or hasattr(config, "workerinput")
+    if uses_xdist and settings.concurrency > 1:
+        raise SettingsError(
+            f"--eval-concurrency {settings.concurrency}: not with xdist, use -n "
+            f"{settings.concurrency} alone"
+        )
+    if getattr(config.option, "dist", "no") == "each" and settings.mode is not Mode.REPLAY:
+        raise SettingsError("--dist each: would make every run once on each worker; use --dist load")

@@ -1,0 +1,117 @@
+"""A graded run as a plain dict on pytest's report, and back; it crosses xdist's process border."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import types
+import typing
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+
+import pytest
+
+from pytest_plugin_eval.errors import RecordError
+from pytest_plugin_eval.reports.junit import run_properties
+from pytest_plugin_eval.scoring.model import CaseInfo, RunReport
+from pytest_plugin_eval.text import without_surrogates
+
+__all__ = ["SCHEMA", "PayloadCodec"]
+
+SCHEMA = 1
+Converter = Callable[[object], object]
+
+
+class PayloadCodec:
+    """Turns runs into payloads and back; a case is converted once, however many runs it has."""
+
+    def __init__(self) -> None:
+        # By identity: a case's information is one object for all its runs. The object is kept, so
+        # that its id is not given to another.
+        self._plain: dict[int, tuple[CaseInfo, object]] = {}
+        self._cases: dict[int, tuple[object, CaseInfo]] = {}
+
+    def attach(self, report: pytest.TestReport, run: RunReport, threshold: float) -> None:
+        """Put the payload and the JUnit properties of a run on its report."""
+        report.eval_run = self.encode(run)  # type: ignore[attr-defined]  # reports carry extras so
+        report.user_properties.extend(run_properties(run, threshold=threshold))
+
+    def encode(self, run: RunReport) -> dict[str, object]:
+        """Return the run as dicts, lists, strings, numbers, booleans and None.
+
+        execnet refuses anything else, an enum member or a lone surrogate included, and takes the
+        worker down with it; this is the single gate.
+        """
+        if id(run.case) not in self._plain:
+            self._plain[id(run.case)] = (run.case, _plain(run.case))
+        data = {name: _plain(getattr(run, name)) for name in _names(RunReport) if name != "case"}
+        return {"schema": SCHEMA, "run": data, "case": self._plain[id(run.case)][1]}
+
+    def decode(self, payload: Mapping[str, object]) -> RunReport:
+        """Return the run that `encode` was given.
+
+        Raises `RecordError` for a payload of another version: worker and controller differ.
+        """
+        if payload.get("schema") != SCHEMA:
+            raise RecordError(
+                f"an xdist worker sent results of schema {payload.get('schema')}, expected "
+                f"{SCHEMA}: worker and controller must have the same version of pytest-plugin-eval"
+            )
+        plain, data = payload["case"], payload["run"]
+        assert isinstance(data, dict)
+        if id(plain) not in self._cases:
+            case = _converter(CaseInfo)(plain)
+            assert isinstance(case, CaseInfo)
+            self._cases[id(plain)] = (plain, case)
+        fields = {name: _field(name)(value) for name, value in data.items()}
+        return RunReport(case=self._cases[id(plain)][1], **fields)  # type: ignore[arg-type]
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, StrEnum):
+        return value.value
+    if isinstance(value, str):
+        return without_surrogates(value)
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if dataclasses.is_dataclass(value):
+        return {name: _plain(getattr(value, name)) for name in _names(type(value))}
+    raise TypeError(f"a run report cannot hold {value!r}")
+
+
+@functools.cache
+def _names(cls: type) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(cls))
+
+
+@functools.cache
+def _field(name: str) -> Converter:
+    return _converter(typing.get_type_hints(RunReport)[name])
+
+
+@functools.cache
+def _converter(hint: object) -> Converter:
+    """Return the function that restores a value of a type from its plain form."""
+    if typing.get_origin(hint) in (types.UnionType, typing.Union):
+        (inner,) = (arg for arg in typing.get_args(hint) if arg is not type(None))
+        restore = _converter(inner)
+        return lambda value: None if value is None else restore(value)
+    if typing.get_origin(hint) is tuple:
+        item = _converter(typing.get_args(hint)[0])
+        return lambda value: tuple(item(one) for one in typing.cast("list[object]", value))
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
+        return typing.cast("Converter", hint)
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
+        fields = {name: _converter(one) for name, one in typing.get_type_hints(hint).items()}
+        make = typing.cast("Callable[..., object]", hint)
+        return lambda value: make(
+            **{n: fields[n](v) for n, v in typing.cast("dict[str, object]", value).items()}
+        )
+    return lambda value: value

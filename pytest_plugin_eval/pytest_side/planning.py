@@ -1,0 +1,62 @@
+"""From a case directory to the runs this session wants, with everything pytest has to know of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_plugin_eval.cases.discovery import manifest_notes
+from pytest_plugin_eval.cases.loader import load_case
+from pytest_plugin_eval.errors import CaseError
+from pytest_plugin_eval.execution.planning import PlannedCase, plan_case
+from pytest_plugin_eval.graders.javascript import compile_errors
+from pytest_plugin_eval.pytest_side.stash import collection_key, settings_key, workbench_key
+from pytest_plugin_eval.reports.plan import CasePlan
+
+if TYPE_CHECKING:
+    from pytest_plugin_eval.cases.discovery import EvalDirectory
+
+__all__ = ["note_place", "plan"]
+
+
+def plan(directory: Path, place: EvalDirectory, nodeid: str, config: pytest.Config) -> PlannedCase:
+    """Load a case and plan its runs.
+
+    Raises `CaseError` for a case that does not load, and for one that this version cannot run unless
+    only the plan is wanted (``--collect-only``).
+    """
+    settings = config.stash[settings_key]
+    bench = config.stash[workbench_key]
+    note_place(place, config)
+    case = load_case(directory, place, check_patterns=compile_errors)
+    planned = plan_case(case, settings, bench.recorded(place))
+    if planned.refusal is not None and not config.getoption("collectonly"):
+        raise CaseError((f"{planned.source_file}: {planned.refusal}",))
+    config.stash[collection_key].plans.append(
+        CasePlan(
+            nodeid=nodeid,
+            root=str(place.root),
+            case=case.id,
+            with_runs=planned.plan.with_runs,
+            without_runs=planned.plan.without_runs,
+            votes=planned.votes,
+            results_base=str(bench.results_base(place)),
+            refusal=planned.refusal,
+            skipped=planned.skip_reason is not None,
+        )
+    )
+    return planned
+
+
+def note_place(place: EvalDirectory, config: pytest.Config) -> None:
+    """Take in, once, what there is to say of an eval directory itself."""
+    state = config.stash[collection_key]
+    if str(place.path) in state.places:
+        return
+    state.places.add(str(place.path))
+    state.loose.extend(place.problems)
+    for note in manifest_notes(place.root):
+        if note not in state.notes:
+            state.notes.append(note)

@@ -1,0 +1,136 @@
+"""From the runs of a session to its suite results and their files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_plugin_eval.pytest_side.stash import settings_key
+from pytest_plugin_eval.pytest_side.verdicts import result_of
+from pytest_plugin_eval.reports.document import document_text
+from pytest_plugin_eval.reports.junit import suite_properties
+from pytest_plugin_eval.scoring.aggregate import suite_result
+from pytest_plugin_eval.scoring.model import CaseResult, RunReport, SuiteInfo, SuiteResult
+from pytest_plugin_eval.settings import Ablation, Mode, Settings
+from pytest_plugin_eval.storage.atomic_write import write_text
+from pytest_plugin_eval.text import plural
+
+if TYPE_CHECKING:
+    from pytest_plugin_eval.pytest_side.controller import EvalController
+
+__all__ = ["write_results"]
+
+
+def write_results(
+    controller: EvalController, config: pytest.Config, started: datetime
+) -> tuple[SuiteResult, ...]:
+    """Compute one result a suite root, write its document and copies, and return them all."""
+    settings = config.stash[settings_key]
+    by_root: dict[str, list[CaseResult]] = {}
+    for progress in controller.cases.values():
+        if progress.runs:
+            result = result_of(progress, settings)
+            by_root.setdefault(result.info.root, []).append(result)
+    suites = []
+    for root, cases in sorted(by_root.items()):
+        suite = suite_result(
+            suite_info(root, cases, settings, started),
+            cases,
+            partial_reason=controller.partial_reason,
+            load_errors=_load_errors(controller),
+        )
+        suites.append(suite)
+        _write(suite, settings, controller, several=len(by_root) > 1)
+    _add_junit_properties(config, suites)
+    return tuple(suites)
+
+
+def suite_info(
+    root: str, cases: list[CaseResult], settings: Settings, started: datetime
+) -> SuiteInfo:
+    """Return what the document says of the session."""
+    runs = _runs(cases)
+    two_arms = any(case.info.plan.two_arms for case in cases)
+    plugins = {plugin["path"]: plugin for case in cases for plugin in case.info.plugins}
+    return SuiteInfo(
+        root=root,
+        eval_dir=cases[0].info.eval_dir,
+        ablation=(Ablation.WITH_WITHOUT if two_arms else Ablation.NONE).value,
+        threshold=settings.threshold,
+        concurrency=settings.concurrency,
+        mode=settings.mode.value,
+        model=settings.model,
+        judge_model=settings.judge_model,
+        case_filter=settings.case_glob,
+        tag_filters=settings.tags,
+        plugins=tuple(plugins[path] for path in sorted(plugins)),
+        free_only=settings.free_only,
+        claude_version=_words(run.provenance.get("claude_version", "") for run in runs),
+        started_at=_iso(started),
+        duration_s=(datetime.now(UTC) - started).total_seconds(),
+        recorded=recorded_words(runs) if settings.mode is Mode.REPLAY else "",
+    )
+
+
+def recorded_words(runs: Iterable[RunReport]) -> str:
+    """Return when and with what the replayed records were made, in words."""
+    listed = list(runs)
+    dates = sorted(
+        {run.provenance["recorded_at"][:10] for run in listed if "recorded_at" in run.provenance}
+    )
+    when = " to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "at an unknown time"
+    models = _words(run.provenance.get("model", "") for run in listed) or "an unknown model"
+    version = _words(run.provenance.get("claude_version", "") for run in listed) or "unknown"
+    return f"{plural(len(listed), 'run')} recorded {when} with {models}, Claude Code {version}"
+
+
+def _write(
+    suite: SuiteResult, settings: Settings, controller: EvalController, *, several: bool
+) -> None:
+    text = document_text(suite)
+    directory = next((run.results_dir for run in _runs(suite.cases) if run.results_dir), "")
+    targets = [Path(directory, "aggregate-result.json")] if directory else []
+    if settings.json_path is not None:
+        copy = settings.json_path
+        if several:
+            copy = copy.with_stem(f"{copy.stem}-{Path(suite.info.root).name}")
+        targets.append(copy)
+    for target in targets:
+        try:
+            write_text(target, text)
+        except OSError as error:
+            controller.unwritten.append(f"{target}: {error.strerror}")
+            continue
+        controller.written.append(target)
+
+
+def _add_junit_properties(config: pytest.Config, suites: list[SuiteResult]) -> None:
+    # The fixture `record_testsuite_property` is of no use outside tests; the plugin object is the
+    # one way left (decisions, 23).
+    for plugin in config.pluginmanager.get_plugins():
+        add = getattr(plugin, "add_global_property", None)
+        if add is not None:
+            for suite in suites:
+                for name, value in suite_properties(suite):
+                    add(name, value)
+
+
+def _load_errors(controller: EvalController) -> tuple[str, ...]:
+    broken = [text for texts in controller.state.broken.values() for text in texts]
+    return (*broken, *controller.state.loose)
+
+
+def _runs(cases: Iterable[CaseResult]) -> list[RunReport]:
+    return [run for case in cases for run in (*case.with_runs, *case.without_runs)]
+
+
+def _words(values: Iterable[str]) -> str:
+    return ", ".join(sorted({value for value in values if value}))
+
+
+def _iso(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,116 @@
+"""Which of the collected runs are made, in the process that collects them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_plugin_eval.errors import EvalError
+from pytest_plugin_eval.pytest_side.ids import VERDICT, case_of
+from pytest_plugin_eval.pytest_side.stash import (
+    collection_key,
+    picked_key,
+    settings_key,
+    workbench_key,
+)
+from pytest_plugin_eval.settings import Mode
+
+if TYPE_CHECKING:
+    from pytest_plugin_eval.pytest_side.collector import EvalRun
+
+__all__ = ["EvalSelection"]
+
+
+class EvalSelection:
+    """Applies ids, filters and the spend rule, and opens the workbench for what is left."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        """Deselect the runs that were not asked for."""
+        runs = _runs(items)
+        if not runs:
+            return
+        self._check_names(runs)
+        wanted = [run for run in runs if self._is_asked_for(run) and self._passes_filters(run)]
+        unnamed = [run for run in wanted if not self._may_spend(run)]
+        state = config.stash[collection_key]
+        state.unnamed.extend(dict.fromkeys(case_of(run.nodeid) for run in unnamed))
+        kept = set(wanted) - set(unnamed)
+        dropped = [run for run in runs if run not in kept]
+        if dropped:
+            config.hook.pytest_deselected(items=dropped)
+            items[:] = [item for item in items if item not in set(dropped)]
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Get everything ready that the selected runs need, before the first of them starts."""
+        runs = _runs(session.items)
+        if not runs or self._config.getoption("collectonly"):
+            return
+        bench = self._config.stash[workbench_key]
+        try:
+            bench.open([run for run in runs if run.planned.skip_reason is None])
+        except EvalError as error:
+            if hasattr(self._config, "workerinput"):
+                # A usage error would look like a crash of the worker; so each run says why instead.
+                bench.refusal = str(error)
+                return
+            raise pytest.UsageError(str(error)) from None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """End whatever is still running when the loop is left, however it is left."""
+        try:
+            return (yield)
+        finally:
+            self._config.stash[workbench_key].close()
+
+    def _is_asked_for(self, run: EvalRun) -> bool:
+        names = self._config.stash[picked_key].names.get(run.place_case)
+        return names is None or VERDICT in names or run.name in names
+
+    def _check_names(self, runs: list[EvalRun]) -> None:
+        picked = self._config.stash[picked_key]
+        for case, names in picked.names.items():
+            known = {run.name for run in runs if run.place_case == case} | {VERDICT}
+            if known == {VERDICT}:
+                continue  # the case did not load and says so itself
+            for name in sorted(names - known):
+                raise pytest.UsageError(
+                    f"not found: {picked.shown[case]}::{name}\n"
+                    f"(the case has {', '.join(sorted(known))})"
+                )
+
+    def _passes_filters(self, run: EvalRun) -> bool:
+        settings = self._config.stash[settings_key]
+        if settings.tags and not set(settings.tags) & set(run.planned.case.tags):
+            return False
+        return not settings.case_glob or bool(
+            _glob(settings.case_glob).fullmatch(run.planned.case.name)
+        )
+
+    def _may_spend(self, run: EvalRun) -> bool:
+        settings = self._config.stash[settings_key]
+        if settings.evals or settings.mode is Mode.REPLAY:
+            return True
+        case = run.place_case.resolve()
+        return self._config.stash[picked_key].is_named(case, run.place.path.resolve())
+
+
+def _runs(items: list[pytest.Item]) -> list[EvalRun]:
+    from pytest_plugin_eval.pytest_side.collector import EvalRun
+
+    return [item for item in items if isinstance(item, EvalRun)]
+
+
+def _glob(pattern: str) -> re.Pattern[str]:
+    """Return the reference's glob: ``*`` any run of characters, ``?`` one, the rest literal."""
+    special: dict[str, str] = {"*": ".*", "?": "."}
+    return re.compile("".join(special.get(char, re.escape(char)) for char in pattern), re.DOTALL)
+

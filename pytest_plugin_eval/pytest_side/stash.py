@@ -1,0 +1,31 @@
+"""The keys under which this plugin keeps its state; one owner each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_plugin_eval.pytest_side.arguments import Picked
+    from pytest_plugin_eval.pytest_side.payload import PayloadCodec
+    from pytest_plugin_eval.pytest_side.state import CollectionState
+    from pytest_plugin_eval.pytest_side.workbench import Workbench
+    from pytest_plugin_eval.scoring.model import RunReport
+    from pytest_plugin_eval.settings import Settings
+
+__all__ = [
+    "codec_key",
+    "collection_key",
+    "picked_key",
+    "report_key",
+    "settings_key",
+    "workbench_key",
+]
+
+settings_key = pytest.StashKey["Settings"]()
+picked_key = pytest.StashKey["Picked"]()
+collection_key = pytest.StashKey["CollectionState"]()
+workbench_key = pytest.StashKey["Workbench"]()
+codec_key = pytest.StashKey["PayloadCodec"]()
+report_key = pytest.StashKey["RunReport"]()

@@ -1,0 +1,32 @@
+"""What the collection of cases leaves for the rest of the session, in one process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pytest_plugin_eval.reports.plan import CasePlan
+
+__all__ = ["CollectionState"]
+
+
+@dataclass(slots=True)
+class CollectionState:
+    """Filled while cases are collected; sent to the controller by xdist workers (decisions, 22)."""
+
+    plans: list[CasePlan] = field(default_factory=list)
+    broken: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """By node id: the problems of a case that did not load."""
+    loose: list[str] = field(default_factory=list)
+    """Load problems of eval directories that belong to no case."""
+    warnings: list[str] = field(default_factory=list)
+    unnamed: list[str] = field(default_factory=list)
+    """Node ids of cases deselected by the spend rule."""
+    notes: list[str] = field(default_factory=list)
+    """Lines about eval directories, once each."""
+    user_marks: frozenset[str] = frozenset()
+    """Marks of the ini file, taken before any plugin registers its own."""
+    tags: set[str] = field(default_factory=set)
+    """Tags registered as markers."""
+    refused_tags: set[str] = field(default_factory=set)
+    places: set[str] = field(default_factory=set)
+    """Eval directories seen so far."""

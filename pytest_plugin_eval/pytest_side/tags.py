@@ -1,0 +1,48 @@
+"""A case's tags as pytest markers."""
+
+from __future__ import annotations
+
+import keyword
+
+import pytest
+
+from pytest_plugin_eval.cases.model import Case
+from pytest_plugin_eval.pytest_side.stash import collection_key
+from pytest_plugin_eval.text import shown
+
+__all__ = ["mark_names", "marker_names"]
+
+# Marks that pytest or Python acts upon; a tag of such a name would skip or break the run.
+_ACTIVE = frozenset(
+    "filterwarnings parametrize skip skipif tryfirst trylast usefixtures xfail".split()
+)
+
+
+def mark_names(config: pytest.Config) -> frozenset[str]:
+    """Return the names of the marks registered so far."""
+    lines = config.getini("markers")
+    return frozenset(line.partition(":")[0].partition("(")[0].strip() for line in lines)
+
+
+def marker_names(case: Case, config: pytest.Config) -> tuple[str, ...]:
+    """Return the tags of a case that become markers, registered; the others are warned about once.
+
+    A tag becomes a marker when `-m` can name it and no plugin owns a mark of that name
+    (decisions, 19); ``--tag`` of `plugin-eval run` finds every tag.
+    """
+    state = config.stash[collection_key]
+    owned = (mark_names(config) - state.user_marks - state.tags) | _ACTIVE
+    usable = []
+    for tag in dict.fromkeys(case.tags):
+        if not tag.isidentifier() or keyword.iskeyword(tag) or tag in owned:
+            why = "belongs to pytest or a plugin" if tag in owned else "is no name that -m can use"
+            text = f"tag {shown(tag)} of case {case.id} {why}, so it is not a marker"
+            if tag not in state.refused_tags:
+                state.refused_tags.add(tag)
+                state.warnings.append(text)
+            continue
+        if tag not in state.tags and tag not in state.user_marks:
+            config.addinivalue_line("markers", f"{tag}: eval cases tagged {tag}")
+            state.tags.add(tag)
+        usable.append(tag)
+    return tuple(usable)

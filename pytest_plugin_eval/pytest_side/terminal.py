@@ -1,0 +1,139 @@
+"""What a person reads of the evals in pytest's own output."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_plugin_eval.pytest_side.stash import settings_key, workbench_key
+from pytest_plugin_eval.settings import Mode
+from pytest_plugin_eval.text import plural
+
+if TYPE_CHECKING:
+    from pytest_plugin_eval.pytest_side.controller import EvalController
+    from pytest_plugin_eval.pytest_side.state import CollectionState
+
+__all__ = ["EvalTerminal"]
+
+_WHY_PARTIAL = {
+    "interrupted": "interrupted",
+    "auth_failed": "the credential was refused",
+    "cost_ceiling": "the cost ceiling was reached",
+}
+
+
+class EvalTerminal:
+    """Adds the mode line, the plan, the table and the last word; nothing without evals."""
+
+    def __init__(self, config: pytest.Config, controller: EvalController) -> None:
+        self._config = config
+        self._controller = controller
+        self._settings = config.stash[settings_key]
+
+    @property
+    def _state(self) -> CollectionState:
+        return self._controller.state
+
+    def pytest_report_collectionfinish(self) -> list[str]:
+        """Say which mode runs, with which agent."""
+        if not self._controller.cases:
+            return []
+        mode = self._settings.mode
+        line = f"evals: {mode.value} mode"
+        note = self._config.stash[workbench_key].backend_note
+        if mode is Mode.REPLAY:
+            source = self._settings.from_dir or "the committed recordings"
+            line += f", from {source}; no agent, no cost"
+        elif note:
+            line += f", {note}"
+        return [line, *self._state.notes]
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the table, or the plan, and what else the reader has to know."""
+        if self._config.getoption("collectonly"):
+            self._section(terminalreporter, "eval plan", self._plan_lines())
+            return
+        width = terminalreporter._tw.fullwidth
+        self._section(terminalreporter, "evals", list(self._result_lines(width)))
+        self._section(terminalreporter, "evals not run", self._unnamed_lines())
+
+    def _section(self, reporter: pytest.TerminalReporter, title: str, lines: list[str]) -> None:
+        if not lines:
+            return
+        reporter.section(title)
+        for line in lines:
+            reporter.line(line)
+
+    def _result_lines(self, width: int) -> Iterable[str]:
+        from pytest_plugin_eval.reports.table import table_lines
+
+        suites = self._controller.suites
+        for number, suite in enumerate(suites):
+            if number:
+                yield ""
+            if len(suites) > 1:
+                yield f"{self._shown(Path(suite.info.root))}:"
+            yield from table_lines(suite, width=width)
+        for text in dict.fromkeys(self._state.warnings):
+            yield f"warning: {text}"
+        loose = [line for text in self._state.loose for line in text.splitlines()]
+        yield from (f"error: {text}" for text in loose)
+        if self._state.broken:
+            yield f"{plural(len(self._state.broken), 'case')} did not load, see ERRORS above"
+        for path in self._controller.written:
+            yield f"results: {self._shown(path)}"
+        for text in self._controller.unwritten:
+            yield f"error: results not written: {text}"
+        why = _WHY_PARTIAL.get(self._controller.partial_reason or "")
+        if why:
+            yield f"incomplete: {why}; exit status 2"
+
+    def _unnamed_lines(self) -> list[str]:
+        unnamed = self._state.unnamed
+        if not unnamed:
+            return []
+        directories = sorted({_above(nodeid) for nodeid in unnamed})
+        run = " ".join(directories)
+        return [
+            f"{plural(len(unnamed), 'eval case')} not run: in live mode they cost money, "
+            "and no argument names them",
+            f"run them with: pytest {run}  (or add --evals)",
+        ]
+
+    def _plan_lines(self) -> list[str]:
+        plans = [plan for plan in self._state.plans if plan.nodeid not in self._state.unnamed]
+        if not plans:
+            return []
+        from pytest_plugin_eval.reports.plan import EarlierCost, plan_lines
+        from pytest_plugin_eval.storage.cost_history import earlier_costs
+
+        costs = {}
+        for base in {plan.results_base for plan in plans}:
+            found = earlier_costs(Path(base))
+            if found is not None:
+                costs[base] = EarlierCost(
+                    low_usd=found.low_usd, high_usd=found.high_usd, runs=found.runs
+                )
+        replay = self._settings.mode is Mode.REPLAY
+        lines = plan_lines(plans, costs, replay=replay)
+        return [line for text in lines for line in text.splitlines()]
+
+    def _shown(self, path: Path) -> str:
+        try:
+            relative = path.relative_to(self._config.invocation_params.dir)
+        except ValueError:
+            return str(path)
+        return str(relative) if relative.parts else f".{os.sep}"
+
+
+def _above(nodeid: str) -> str:
+    """Return the outermost directory of a case that is called ``evals``, else its parent."""
+    parts = nodeid.split("/")
+    for count, part in enumerate(parts, start=1):
+        if part == "evals":
+            return "/".join(parts[:count])
+    return "/".join(parts[:-1]) or nodeid

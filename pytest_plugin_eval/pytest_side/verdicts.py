@@ -1,0 +1,126 @@
+"""The verdict of a case as pytest reports that belong to no item."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+
+from pytest_plugin_eval.pytest_side.ids import VERDICT, verdict_id
+from pytest_plugin_eval.pytest_side.status import MISSED
+from pytest_plugin_eval.records.model import Arm, Ending
+from pytest_plugin_eval.reports.junit import verdict_properties
+from pytest_plugin_eval.reports.table import verdict_text
+from pytest_plugin_eval.scoring.aggregate import case_result
+from pytest_plugin_eval.scoring.model import CaseResult, Plan
+from pytest_plugin_eval.settings import Settings
+
+if TYPE_CHECKING:
+    from pytest_plugin_eval.pytest_side.controller import CaseProgress
+
+__all__ = ["Verdict", "verdict_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """One case's verdict, ready to be reported."""
+
+    nodeid: str
+    location: tuple[str, int, str]
+    outcome: Literal["passed", "failed", "skipped"]
+    text: str | None
+    properties: tuple[tuple[str, str], ...] = ()
+    missed: bool = False
+    """Below the threshold, but only reported (``--eval-report-only``)."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the verdict turns the session red."""
+        return self.outcome == "failed"
+
+    def report(self, when: Literal["setup", "call", "teardown"]) -> pytest.TestReport:
+        """Return the report of one phase."""
+        is_call = when == "call"
+        longrepr: str | tuple[str, int, str] | None = None
+        if is_call and self.text is not None:
+            longrepr = self.text
+            if self.outcome == "skipped":
+                # JUnit asserts this form of a skip's reason.
+                longrepr = (self.location[0], self.location[1] + 1, f"Skipped: {self.text}")
+        report = pytest.TestReport(
+            nodeid=self.nodeid,
+            location=self.location,
+            keywords={VERDICT: 1},
+            outcome=self.outcome if is_call else "passed",
+            longrepr=longrepr,
+            when=when,
+            user_properties=self.properties,
+        )
+        report.eval_verdict = {MISSED: self.missed}  # type: ignore[attr-defined]  # as pytest's own extras
+        return report
+
+
+def verdict_of(case: str, progress: CaseProgress, settings: Settings) -> Verdict | None:
+    """Return the verdict of a case from the runs that came in, or ``None`` when not one did."""
+    if not progress.runs:
+        return None
+    result = result_of(progress, settings)
+    nodeid = verdict_id(case)
+    location = (case, 0, f"{result.info.name} {VERDICT}")
+    reason = _incomplete(progress, result)
+    if reason is not None:
+        return Verdict(nodeid=nodeid, location=location, outcome="skipped", text=reason)
+    passed = result.passed and _reaches_min_delta(result, settings)
+    text = None
+    if not passed:
+        plan = result.info.plan
+        text = verdict_text(
+            result,
+            threshold=settings.threshold,
+            selected=len(progress.expected),
+            planned=plan.with_runs + plan.without_runs,
+        )
+        if result.passed:
+            text += f"\nΔ is below --eval-min-delta {settings.min_delta:g}"
+    excused = not passed and settings.report_only and _all_measured(progress)
+    return Verdict(
+        nodeid=nodeid,
+        location=location,
+        outcome="passed" if passed or excused else "failed",
+        text=None if passed or excused else text,
+        properties=tuple(verdict_properties(result, threshold=settings.threshold)),
+        missed=excused,
+    )
+
+
+def result_of(progress: CaseProgress, settings: Settings) -> CaseResult:
+    """Return the numbers of a case from the runs that came in; there is at least one."""
+    runs = tuple(progress.runs.values())
+    info = runs[0].case
+    selected = {arm: sum(f"[{arm.value}-" in nodeid for nodeid in progress.expected) for arm in Arm}
+    expected = Plan(
+        with_runs=selected[Arm.WITH],
+        without_runs=selected[Arm.WITHOUT],
+        two_arms=info.plan.two_arms,
+    )
+    return case_result(info, runs, threshold=settings.threshold, expected=expected)
+
+
+def _incomplete(progress: CaseProgress, result: CaseResult) -> str | None:
+    made = [run for run in progress.runs.values() if run.outcome.ending is not Ending.NOT_STARTED]
+    if len(made) < len(progress.expected):
+        return f"incomplete: {len(made)} of {len(progress.expected)} runs"
+    if not result.with_runs:
+        return "no run with the plugin was selected"
+    return None
+
+
+def _all_measured(progress: CaseProgress) -> bool:
+    return all(run.measured for run in progress.runs.values())
+
+
+def _reaches_min_delta(result: CaseResult, settings: Settings) -> bool:
+    if settings.min_delta is None:
+        return True
+    return result.delta is not None and result.delta >= settings.min_delta

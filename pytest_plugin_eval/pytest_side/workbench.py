@@ -1,0 +1,204 @@
+"""Where the runs of this process are made: backend, pool and results directories."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_plugin_eval.errors import SettingsError
+from pytest_plugin_eval.settings import Mode, Settings
+
+if TYPE_CHECKING:
+    from pytest_plugin_eval.agents.base import AgentBackend
+    from pytest_plugin_eval.cases.discovery import EvalDirectory
+    from pytest_plugin_eval.execution.pool import RunPool
+    from pytest_plugin_eval.execution.run import RunMaker
+    from pytest_plugin_eval.pytest_side.collector import EvalRun
+    from pytest_plugin_eval.records.model import RunKey, RunRecord
+    from pytest_plugin_eval.scoring.model import RunReport
+
+__all__ = ["RECORDINGS", "RUNS", "Workbench", "new_session_id"]
+
+RECORDINGS = "recordings"
+RUNS = "runs"
+Job = tuple[Path, "RunKey"]
+
+
+class Workbench:
+    """Makes, keeps and grades runs; heavy parts are loaded with the first run."""
+
+    def __init__(
+        self, settings: Settings, *, rootdir: Path, session_id: str, stop_early: bool, is_worker: bool
+    ) -> None:
+        self.settings = settings
+        self.session_id = session_id
+        """Names the session; shared by the workers of one machine."""
+        self.refusal: str | None = None
+        """Why no run of this process can be made."""
+        self.backend_note: str = ""
+        self._rootdir = rootdir
+        self._stop_early = stop_early
+        self._is_worker = is_worker
+        self._recorded: dict[Path, tuple[RunKey, ...]] = {}
+        self._results: dict[Path, Path] = {}
+        self._items: dict[Job, EvalRun] = {}
+        self._maker: RunMaker | None = None
+        self._pool: RunPool[Job, tuple[RunRecord, str]] | None = None
+
+    def suite_dir(self, place: EvalDirectory) -> Path:
+        """Return the eval directory that holds the suite's results and recordings."""
+        from pytest_plugin_eval.cases.discovery import suite_eval_directory
+
+        return suite_eval_directory(place, self.settings.eval_dir)
+
+    def results_base(self, place: EvalDirectory) -> Path:
+        """Return the directory that holds the results of each session."""
+        return self.suite_dir(place) / "results"
+
+    def recorded(self, place: EvalDirectory) -> tuple[RunKey, ...] | None:
+        """Return the keys of a suite's saved records in replay mode, else ``None``."""
+        if self.settings.mode is not Mode.REPLAY:
+            return None
+        if place.root not in self._recorded:
+            from pytest_plugin_eval.records.layout import recorded_keys
+
+            self._recorded[place.root] = recorded_keys(self._records_dir(place))
+        return self._recorded[place.root]
+
+    def open(self, items: Sequence[EvalRun]) -> None:
+        """Get ready for the selected runs: find the agent, make the results directories.
+
+        Raises `EvalError` before anything is spent when the agent is missing or results cannot be
+        written.
+        """
+        places = {item.place.root: item.place for item in items}
+        self._items = {(item.place.root, item.key): item for item in items}
+        self._open_results(places)
+        backend = self._backend(places)
+        from pytest_plugin_eval.execution.run import RunMaker
+        from pytest_plugin_eval.spending.ledger import Ledger
+
+        self._maker = RunMaker(self.settings, backend, Ledger(self.settings.max_cost_usd))
+        if self.settings.concurrency > 1:
+            from pytest_plugin_eval.execution.pool import RunPool
+
+            workers = self.settings.concurrency
+            self._pool = RunPool(
+                self._made,
+                [(item.place.root, item.key) for item in items],
+                workers=workers,
+                ahead=workers if self._stop_early else None,
+            )
+
+    def run(self, item: EvalRun) -> RunReport:
+        """Make or load an item's run, keep its record and grade it."""
+        assert self._maker is not None
+        job = (item.place.root, item.key)
+        record, path = self._pool.result(job) if self._pool is not None else self._made(job)
+        return self._maker.report(
+            item.planned, record, path, results_dir=str(self._results[item.place.root])
+        )
+
+    def results(self, root: Path) -> Path | None:
+        """Return the results directory of a suite, once a run of it was selected."""
+        return self._results.get(root)
+
+    def close(self) -> None:
+        """End the runs in flight, start no other, and give the results directories free."""
+        from pytest_plugin_eval.storage.results_dir import release_results_directory
+        if self._maker is not None:
+            self._maker.stop("the session was stopped")
+        if self._pool is not None:
+            self._pool.close()
+        if not self._is_worker:
+            for directory in self._results.values():
+                release_results_directory(directory)
+
+    def _made(self, job: Job) -> tuple[RunRecord, str]:
+        assert self._maker is not None
+        item = self._items[job]
+        record = self._maker.record(item.planned, item.key)
+        return record, self._kept(item, record)
+
+    def _kept(self, item: EvalRun, record: RunRecord) -> str:
+        from pytest_plugin_eval.records.layout import record_path
+        from pytest_plugin_eval.records.model import Ending
+        from pytest_plugin_eval.storage.record_files import write_record
+
+        if record.outcome.ending is Ending.NOT_STARTED:
+            return ""
+        if self.settings.mode is Mode.REPLAY:
+            return self._shown(record_path(self._records_dir(item.place), record.key))
+        path = write_record(self._results[item.place.root] / RUNS, record)
+        if self.settings.mode is Mode.RECORD:
+            write_record(self.suite_dir(item.place) / RECORDINGS, record)
+        return self._shown(path)
+
+    def _shown(self, path: Path) -> str:
+        try:
+            return path.relative_to(self._rootdir).as_posix()
+        except ValueError:
+            return str(path)
+
+    def _records_dir(self, place: EvalDirectory) -> Path:
+        named = self.settings.from_dir
+        if named is None:
+            return self.suite_dir(place) / RECORDINGS
+        return named / RUNS if (named / RUNS).is_dir() else named
+
+    def _backend(self, places: dict[Path, EvalDirectory]) -> AgentBackend:
+        if self.settings.mode is Mode.REPLAY:
+            from pytest_plugin_eval.agents.replay import Replay
+
+            sources = {root: self._records_dir(place) for root, place in places.items()}
+            return Replay(sources, named=self.settings.from_dir is not None)
+        from pytest_plugin_eval.agents.claude_cli import ClaudeCli
+        from pytest_plugin_eval.agents.grants import parse_grants, parse_removals
+
+        for parse, entries in (
+            (parse_grants, self.settings.allow_tools),
+            (parse_removals, self.settings.disallow_tools),
+        ):
+            refused = parse(entries)[1]
+            if refused:
+                raise SettingsError("\n".join(refused))
+        agent = ClaudeCli.find(
+            agent_path=self.settings.agent_path, env=os.environ, run_root=self.settings.run_root
+        )
+        self.backend_note = agent.description
+        return agent
+
+    def _open_results(self, places: dict[Path, EvalDirectory]) -> None:
+        from pytest_plugin_eval.storage.results_dir import shared_results_directory
+
+        named = self.settings.results_dir
+        for root, place in places.items():
+            try:
+                if named is None:
+                    base = self.results_base(place)
+                    self._results[root] = shared_results_directory(base, self.session_id)
+                else:
+                    several = len(places) > 1
+                    self._results[root] = named / _folder(root, places) if several else named
+                    self._results[root].mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise SettingsError(
+                    f"results cannot be written to {error.filename}: {error.strerror}; "
+                    "name another place with --eval-results-dir"
+                ) from error
+
+
+def _folder(root: Path, places: dict[Path, EvalDirectory]) -> str:
+    """Return a folder name for a suite, unique among those of the session."""
+    alike = sorted(other for other in places if other.name == root.name)
+    position = alike.index(root)
+    return root.name if position == 0 else f"{root.name}-{position + 1}"
+
+
+def new_session_id(now: datetime) -> str:
+    """Return a name for the session: the moment and the process."""
+    moment = now.astimezone(UTC)
+    return f"{moment:%Y-%m-%dT%H-%M-%S}-{moment.microsecond // 1000:03d}Z {os.getpid()}"

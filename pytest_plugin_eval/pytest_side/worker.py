@@ -1,0 +1,46 @@
+"""What an xdist worker sends home besides its runs' reports."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from pytest_plugin_eval.pytest_side.stash import collection_key
+from pytest_plugin_eval.pytest_side.state import CollectionState
+from pytest_plugin_eval.reports.plan import CasePlan
+
+__all__ = ["EvalWorker", "received_state"]
+
+
+class EvalWorker:
+    """Sends the plan, the deselected cases and the load warnings at the worker's end."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_sessionfinish(self) -> None:
+        """Put what collection found into xdist's own parcel (decisions, 22)."""
+        state = self._config.stash[collection_key]
+        self._config.workeroutput["plugin_eval"] = {
+            "plans": [dataclasses.asdict(plan) for plan in state.plans],
+            "broken": {nodeid: list(texts) for nodeid, texts in state.broken.items()},
+            "loose": list(state.loose),
+            "warnings": list(state.warnings),
+            "unnamed": list(state.unnamed),
+            "notes": list(state.notes),
+        }
+
+
+def received_state(parcel: dict[str, object]) -> CollectionState:
+    """Return the collection state that a worker sent."""
+    plans = parcel["plans"]
+    broken = parcel["broken"]
+    assert isinstance(plans, list)
+    assert isinstance(broken, dict)
+    lists = {name: parcel[name] for name in ("loose", "warnings", "unnamed", "notes")}
+    return CollectionState(
+        plans=[CasePlan(**plan) for plan in plans],
+        broken={str(nodeid): tuple(texts) for nodeid, texts in broken.items()},
+        **lists,  # type: ignore[arg-type]  # lists of strings, as sent above
+    )
