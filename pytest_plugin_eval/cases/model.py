@@ -1,33 +1,49 @@
-"""The data types of a case: graders as the files spell them, and the case as the loader resolves it.
+"""The file formats of a case: what `prompt.md`, `case.yaml` and graders may hold.
 
-The pydantic models here define the file formats; everything computed is a plain dataclass.
+The pydantic models here define the formats; a field's description is what messages say is expected.
+The case as the loader resolves it is a plain dataclass, in `case`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pytest_plugin_eval.cases.case import Case, Plugin, Source
+
 __all__ = [
+    "GRADER_TYPES",
+    "PAID_TYPES",
     "BaselineSpec",
     "Case",
+    "CaseFile",
+    "Context",
+    "Execution",
     "FileExistsSpec",
     "FileTarget",
     "GraderSpec",
     "LlmSpec",
     "Plugin",
+    "PromptFields",
     "RegexSpec",
     "Source",
+    "Strict",
     "Target",
     "ToolOrderSpec",
     "ToolPattern",
     "ToolUsedSpec",
 ]
+
+STRING = "a string"
+STRINGS = "a list of strings"
+TARGET = "one of last_message, trace, files, mock_calls or {source: file, path: ...}"
+SIDE = "the name of a tool or {tool: ..., input_match: ...}"
+COUNT = "a whole number, 0 or more"
+
+Text = Annotated[str, Field(description=STRING)]
+Texts = Annotated[list[str], Field(description=STRINGS)]
+Count = Annotated[int, Field(ge=0, description=COUNT)]
 
 
 class Strict(BaseModel):
@@ -40,7 +56,7 @@ class FileTarget(Strict):
     """One file of the workspace after the run."""
 
     source: Literal["file"]
-    path: str
+    path: Text
 
 
 Word = Literal["last_message", "trace", "files", "mock_calls"]
@@ -50,127 +66,148 @@ Target = Word | FileTarget
 class ToolPattern(Strict):
     """A tool call: the tool's exact name and, optionally, a pattern for its input."""
 
-    tool: str
-    input_match: str | None = None
+    tool: Text
+    input_match: Text | None = None
 
 
 class _Grader(Strict):
-    name: str
-    weight: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1
-    arm: Literal["with-only", "both"] | None = None
+    name: Text
+    weight: Annotated[float, Field(gt=0, allow_inf_nan=False, description="a number above 0")] = 1
+    arm: Annotated[Literal["with-only", "both"] | None, Field(description="with-only or both")] = (
+        None
+    )
 
 
 class RegexSpec(_Grader):
     """Search a text with a JavaScript regular expression. Spec: behaviour-evals, 4.2."""
 
     type: Literal["regex"]
-    pattern: str
-    flags: Annotated[str, Field(pattern=r"^[dgimsuvy]*$")] = ""
-    match: str = "contains"
-    target: Target = "last_message"
+    pattern: Text
+    flags: Annotated[
+        str,
+        Field(
+            pattern=r"^[dgimsuvy]*$",
+            description="a string of JavaScript's flags d g i m s u v y, each at most once",
+        ),
+    ] = ""
+    match: Annotated[
+        str,
+        Field(
+            pattern=r"^(?:contains|not_contains|count:[0-9]+)$",
+            description="contains, not_contains or count:N",
+        ),
+    ] = "contains"
+    target: Annotated[Target, Field(description=TARGET)] = "last_message"
 
 
 class ToolUsedSpec(_Grader):
     """Count calls of one tool. Spec: behaviour-evals, 4.4."""
 
     type: Literal["tool_used"]
-    tool: str
-    input_match: str | None = None
-    min: Annotated[int, Field(ge=0)] | None = None
-    max: Annotated[int, Field(ge=0)] | None = None
+    tool: Text
+    input_match: Text | None = None
+    min: Count | None = None
+    max: Count | None = None
 
 
 class ToolOrderSpec(_Grader):
     """Ask whether the first call of one kind precedes the first of another. Spec: 4.5."""
 
     type: Literal["tool_order"]
-    before: str | ToolPattern
-    after: str | ToolPattern
+    before: Annotated[str | ToolPattern, Field(description=SIDE)]
+    after: Annotated[str | ToolPattern, Field(description=SIDE)]
 
 
 class FileExistsSpec(_Grader):
     """Look for a created file by a glob. Spec: behaviour-evals, 4.6."""
 
     type: Literal["file_exists"]
-    path: str
-    exists: bool = True
+    path: Text
+    exists: Annotated[bool, Field(description="true or false")] = True
 
 
 class LlmSpec(_Grader):
     """Have a judge vote on a text against criteria. Spec: behaviour-evals, 4.7."""
 
     type: Literal["llm"]
-    criteria: str
-    focus: Target = "last_message"
+    criteria: Text
+    focus: Annotated[Target, Field(description=TARGET)] = "last_message"
 
 
 class BaselineSpec(_Grader):
     """Have a judge compare the run's trace with a reference trace. Spec: behaviour-evals, 4.8."""
 
     type: Literal["baseline"]
-    baseline_file: str
-    criteria: str
+    baseline_file: Text
+    criteria: Text
 
 
 GraderSpec = Annotated[
     RegexSpec | ToolUsedSpec | ToolOrderSpec | FileExistsSpec | LlmSpec | BaselineSpec,
     Field(discriminator="type"),
 ]
+GRADER_TYPES: dict[str, type[_Grader]] = {
+    "regex": RegexSpec,
+    "tool_used": ToolUsedSpec,
+    "tool_order": ToolOrderSpec,
+    "file_exists": FileExistsSpec,
+    "llm": LlmSpec,
+    "baseline": BaselineSpec,
+}
 PAID_TYPES = frozenset({"llm", "baseline"})
 
-
-class Source(StrEnum):
-    """Which files define a case; the words of the result document."""
-
-    PROSE = "prose"
-    CASE_YAML = "case_yaml"
-    MIXED = "mixed"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plugin:
-    """A plugin under test."""
-
-    name: str
-    path: Path
-    """Its root, resolved."""
-    version: str | None = None
-    problem: str | None = None
-    """``manifest_invalid`` when the manifest does not load; runs are then not started."""
+Name = Annotated[str, Field(min_length=1, description="a string of at least one character")]
+Runs = Annotated[int, Field(ge=1, le=50, description="a whole number from 1 to 50")]
+MaxTurns = Annotated[int, Field(ge=1, le=200, description="a whole number from 1 to 200")]
+Timeout = Annotated[
+    int, Field(ge=1, le=3600, description="a whole number of seconds from 1 to 3600")
+]
+Env = Annotated[dict[str, str], Field(description="a mapping of names to strings")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """One case, loaded and checked: what to ask, with what, and how to grade it."""
+class _Settings(Strict):
+    model: Text | None = None
+    max_turns: MaxTurns = 10
+    timeout_seconds: Timeout = 300
+    allowed_tools: Texts = []
+    disallowed_tools: Texts = []
+    append_system_prompt: Text | None = None
+    env: Env = {}
+    artifact_publish: Annotated[bool | None, Field(description="true or false")] = None
+    growthbook_overrides: Annotated[dict[str, object] | None, Field(description="a mapping")] = None
 
-    id: str
-    """Directory relative to the suite root, ``/``-separated."""
-    directory: Path
-    eval_dir: Path
-    root: Path
-    """Suite root: the plugin's root, or the parent of the eval directory without a plugin."""
-    name: str
-    source: Source
-    prompt: str
-    graders: tuple[GraderSpec, ...]
-    plugins: tuple[Plugin, ...] = ()
-    """Plugins of the with-arm; empty when none resolves."""
-    description: str = ""
-    expected_outcome: str = ""
-    tags: tuple[str, ...] = ()
-    runs: int | None = None
-    """The case's own number of runs; ``None`` means the default, 3."""
-    model: str | None = None
-    max_turns: int = 10
-    timeout_s: int = 300
-    allowed_tools: tuple[str, ...] = ()
-    disallowed_tools: tuple[str, ...] = ()
-    append_system_prompt: str | None = None
-    env: Mapping[str, str] = field(default_factory=dict)
-    scaffold_script: str | None = None
-    history_file: str | None = None
-    add_dirs: tuple[str, ...] = ()
-    mock_servers: tuple[str, ...] = ()
-    """Directory names under the suite's and the case's ``mocks`` that apply to this case."""
-    warnings: tuple[str, ...] = ()
-    """Things in the case's files that load but are probably mistakes, as ``file:line: text``."""
+
+class Execution(_Settings):
+    """How the agent is run: ``execution`` of `case.yaml`."""
+
+    prompt: Text | None = None
+
+
+class Context(Strict):
+    """What the agent finds: ``context`` of `case.yaml`."""
+
+    scaffold_script: Text | None = None
+    history_file: Text | None = None
+    add_dirs: Texts = []
+
+
+class _Top(Strict):
+    schema_version: Text | None = None
+    name: Name | None = None
+    description: Text = ""
+    expected_outcome: Text = ""
+    tags: Texts = []
+    plugins: Texts = []
+    runs: Runs | None = None
+
+
+class CaseFile(_Top):
+    """The top level of `case.yaml`; its three sections are read by types of their own."""
+
+    execution: object = None
+    context: object = None
+    graders: object = None
+
+
+class PromptFields(_Top, _Settings):
+    """The frontmatter of `prompt.md`: what `case.yaml` has at the top and under ``execution``."""

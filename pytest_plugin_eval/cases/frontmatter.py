@@ -1,0 +1,53 @@
+"""Texts with a block of YAML between ``---`` lines at the top, and how text is read from disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Split", "UnterminatedError", "decoded", "split_frontmatter", "trimmed"]
+
+# What JavaScript's `trim` removes; Python's `strip` takes other characters.
+_JS_SPACE = (
+    "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
+FENCE = "---"
+
+
+class UnterminatedError(ValueError):
+    """Frontmatter that is opened and not closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A text taken apart."""
+
+    frontmatter: str | None
+    """The YAML between the fences, which begins on line 2; ``None`` without frontmatter."""
+    body: str
+    """The rest, trimmed at both ends."""
+
+
+def decoded(data: bytes) -> str:
+    """Return bytes as text: no byte order mark, invalid UTF-8 as U+FFFD."""
+    return data.decode("utf-8", errors="replace").removeprefix("\ufeff")
+
+
+def trimmed(text: str) -> str:
+    """Return *text* without white space at both ends, as JavaScript trims."""
+    return text.strip(_JS_SPACE)
+
+
+def split_frontmatter(text: str) -> Split:
+    """Take a text apart. Spec: behaviour-evals, 2.6 and 3."""
+    first, newline, rest = text.partition("\n")
+    if not newline or not first.startswith(FENCE) or trimmed(first) != FENCE:
+        return Split(None, trimmed(text))
+    start = 0
+    while start < len(rest):
+        end = rest.find("\n", start)
+        stop = len(rest) if end < 0 else end
+        if trimmed(rest[start:stop]) == FENCE:
+            return Split(rest[:start], trimmed(rest[stop:]))
+        start = stop + 1
+    raise UnterminatedError

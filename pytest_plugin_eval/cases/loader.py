@@ -1,0 +1,117 @@
+"""A case directory turned into a `Case`, or into everything that is wrong with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from pytest_plugin_eval.cases.case import Case, Plugin
+from pytest_plugin_eval.cases.case_paths import path_problem, plugin_path_problem, within
+from pytest_plugin_eval.cases.definition import Definition, define
+from pytest_plugin_eval.cases.discovery import EvalDirectory
+from pytest_plugin_eval.cases.documents import MOCKS, directories_in, read_case_files
+from pytest_plugin_eval.cases.grader_specs import PatternCheck, load_graders
+from pytest_plugin_eval.cases.manifest import manifest_of, manifest_root, skill_root
+from pytest_plugin_eval.cases.problems import Report, value_shown
+from pytest_plugin_eval.errors import CaseError
+
+__all__ = ["load_case"]
+
+
+def load_case(
+    directory: Path, place: EvalDirectory, *, check_patterns: PatternCheck | None = None
+) -> Case:
+    """Return the case in a directory, or raise `CaseError` with all of its problems.
+
+    *check_patterns* compiles patterns in JavaScript; it is called at most once a case.
+    """
+    report = Report()
+    case_dir, eval_dir = str(directory), str(place.path)
+    if not within(os.path.realpath(case_dir), os.path.realpath(eval_dir)):
+        target = os.path.realpath(case_dir)
+        report.error(
+            case_dir,
+            f"is a link to {target!r}, outside the eval directory; put a copy in its place",
+        )
+        raise CaseError(tuple(report.errors))
+    files = read_case_files(case_dir, eval_dir, report)
+    definition = define(files, case_dir, report)
+    graders = load_graders(files, case_dir, report, check_patterns)
+    _check_paths(definition, case_dir, report)
+    plugins = _plugins(definition, case_dir, place, report)
+    if report.errors:
+        # What is doubtful about a broken case is often the same mistake from the other side.
+        raise CaseError((*report.errors, *report.warnings))
+    return Case(
+        id=os.path.relpath(case_dir, place.root).replace(os.sep, "/"),
+        directory=directory,
+        eval_dir=place.path,
+        root=place.root,
+        name=definition.text("name") or "",
+        source=definition.source,
+        prompt=definition.prompt,
+        graders=graders,
+        plugins=plugins,
+        description=definition.text("description") or "",
+        expected_outcome=definition.text("expected_outcome") or "",
+        tags=definition.texts("tags"),
+        runs=definition.number("runs"),
+        model=definition.text("model"),
+        max_turns=definition.number("max_turns") or 10,
+        timeout_s=definition.number("timeout_seconds") or 300,
+        allowed_tools=definition.texts("allowed_tools"),
+        disallowed_tools=definition.texts("disallowed_tools"),
+        append_system_prompt=definition.text("append_system_prompt"),
+        env=definition.env(),
+        scaffold_script=definition.text("scaffold_script"),
+        history_file=definition.text("history_file"),
+        add_dirs=definition.texts("add_dirs"),
+        mock_servers=_merged(directories_in(os.path.join(eval_dir, MOCKS)), files.mock_servers),
+        warnings=tuple(report.warnings),
+    )
+
+
+def _merged(suite: Iterable[str], own: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({*suite, *own}))
+
+
+def _check_paths(definition: Definition, directory: str, report: Report) -> None:
+    for key in ("scaffold_script", "history_file"):
+        entry = definition.text(key)
+        if entry is not None:
+            # A scaffold script that is missing matters only where it is to be run.
+            problem = path_problem(directory, entry, "file", must_exist=key != "scaffold_script")
+            _report_path(definition, key, (), entry, problem, report)
+    for index, entry in enumerate(definition.texts("add_dirs")):
+        problem = path_problem(directory, entry, "directory")
+        _report_path(definition, "add_dirs", (index,), entry, problem, report)
+
+
+def _report_path(
+    definition: Definition,
+    key: str,
+    rest: tuple[int, ...],
+    entry: str,
+    problem: str | None,
+    report: Report,
+) -> None:
+    if problem:
+        document, path = definition.origins[key]
+        report.error(document, f"{key}: {value_shown(entry)} {problem}", (*path, *rest))
+
+
+def _plugins(
+    definition: Definition, directory: str, place: EvalDirectory, report: Report
+) -> tuple[Plugin, ...]:
+    entries = definition.texts("plugins")
+    if not entries:
+        root = manifest_root(os.path.dirname(directory)) or skill_root(str(place.path.parent))
+        return (manifest_of(root).plugin,) if root else ()
+    roots: dict[str, None] = {}
+    for index, entry in enumerate(entries):
+        problem = plugin_path_problem(directory, entry, str(place.root))
+        _report_path(definition, "plugins", (index,), entry, problem, report)
+        if not problem:
+            roots[os.path.realpath(os.path.join(directory, entry))] = None
+    return tuple(manifest_of(root).plugin for root in roots)

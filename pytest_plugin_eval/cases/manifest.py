@@ -1,0 +1,203 @@
+"""Plugins: where their root is, and what their manifest says.
+
+Imported in every pytest session through `discovery`, hence neither yaml nor pydantic here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from pytest_plugin_eval.cases.case import Plugin
+from pytest_plugin_eval.errors import SettingsError
+from pytest_plugin_eval.text import shown
+
+__all__ = [
+    "DEFAULT_EVAL_DIR",
+    "Manifest",
+    "manifest_notes",
+    "manifest_of",
+    "manifest_root",
+    "nearest_plugin",
+    "normalised_eval_dir",
+    "read_plugin",
+    "skill_root",
+]
+
+DEFAULT_EVAL_DIR = "evals"
+MANIFESTS = (os.path.join(".claude-plugin", "plugin.json"), "plugin.json")
+SKILL_FILE = "SKILL.md"
+
+_COMPONENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What a plugin's manifest says, as far as evaluation goes."""
+
+    file: Path | None
+    """``None`` for a bare skill folder."""
+    plugin: Plugin
+    eval_dir: str | None = None
+    """Normalised ``experimental.evals``; ``None`` when absent or refused."""
+    notes: tuple[str, ...] = ()
+
+
+def normalised_eval_dir(value: str) -> str:
+    """Return an eval directory in one spelling, or raise `SettingsError` with the reason.
+
+    Spec: behaviour-evals, 2.7.
+    """
+    reason = _eval_dir_problem(value)
+    if reason:
+        raise SettingsError(f"{shown(value)} {reason}")
+    return os.path.normpath(value.replace("\\", "/")).replace(os.sep, "/")
+
+
+def _eval_dir_problem(value: str) -> str | None:
+    spelt = value.replace("\\", "/")
+    if not spelt.strip():
+        return "is empty, expected a directory relative to the plugin's root, such as 'evals'"
+    if spelt.startswith("/") or re.match(r"[A-Za-z]:", spelt):
+        return "is absolute, expected a directory relative to the plugin's root"
+    parts = os.path.normpath(spelt).replace(os.sep, "/").split("/")
+    if parts == ["."]:
+        return "is the plugin's root itself, expected a directory below it"
+    if parts[0] == "..":
+        return "leaves the plugin's root"
+    for part in parts:
+        if not _COMPONENT.fullmatch(part):
+            return f"has the part {shown(part)}, expected a letter or digit, then also . _ - @ +"
+    return None
+
+
+def manifest_file(root: str) -> str | None:
+    """Return the manifest of a plugin rooted here, or ``None``."""
+    for name in MANIFESTS:
+        path = os.path.join(root, name)
+        if os.path.isfile(path):
+            return path
+    return None
+
+
+@cache
+def manifest_root(directory: str) -> str | None:
+    """Return the nearest directory with a manifest, from *directory* upwards."""
+    if manifest_file(directory):
+        return directory
+    parent = os.path.dirname(directory)
+    return None if parent == directory else manifest_root(parent)
+
+
+@cache
+def skill_root(directory: str) -> str | None:
+    """Return the nearest directory with a ``SKILL.md``, from *directory* upwards."""
+    if os.path.isfile(os.path.join(directory, SKILL_FILE)):
+        return directory
+    parent = os.path.dirname(directory)
+    return None if parent == directory else skill_root(parent)
+
+
+@cache
+def manifest_of(root: str) -> Manifest:
+    """Return what the manifest of the plugin rooted at *root* says."""
+    file = manifest_file(root)
+    name = os.path.basename(root)
+    path = Path(os.path.realpath(root))
+    if file is None:
+        return Manifest(file=None, plugin=Plugin(name=name, path=path))
+    data = _json_object(file)
+    problem = _manifest_problem(data)
+    if data is None or problem:
+        broken = Plugin(name=name, path=path, problem="manifest_invalid")
+        return Manifest(file=Path(file), plugin=broken, notes=(f"{file}: {problem}",))
+    eval_dir, notes = _manifest_eval_dir(data, file)
+    version = data.get("version")
+    plugin = Plugin(
+        name=str(data["name"]), path=path, version=version if isinstance(version, str) else None
+    )
+    return Manifest(file=Path(file), plugin=plugin, eval_dir=eval_dir, notes=notes)
+
+
+def _json_object(file: str) -> dict[str, object] | None:
+    try:
+        data = json.loads(Path(file).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def _manifest_problem(data: dict[str, object] | None) -> str | None:
+    if data is None:
+        return "is not a readable JSON object, the plugin cannot be loaded"
+    if not isinstance(data.get("name"), str) or not data["name"]:
+        return f"name must be a string, got {shown(data.get('name'))}"
+    if not isinstance(data.get("version", ""), str):
+        return f"version must be a string, got {shown(data['version'])}"
+    value = _experimental_evals(data)
+    if value is not None and not isinstance(value, str):
+        return f"experimental.evals must be a string, got {shown(value)}"
+    return None
+
+
+def _experimental_evals(data: dict[str, object]) -> object:
+    experimental = data.get("experimental")
+    value = experimental.get("evals") if isinstance(experimental, dict) else None
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
+def _manifest_eval_dir(data: dict[str, object], file: str) -> tuple[str | None, tuple[str, ...]]:
+    notes = []
+    if "evals" in data:
+        notes.append(
+            f"{file}: evals at the top level is not read, write"
+            f' "experimental": {{"evals": {shown(data["evals"])}}}'
+        )
+    value = _experimental_evals(data)
+    if not isinstance(value, str):
+        return None, tuple(notes)
+    if reason := _eval_dir_problem(value):
+        notes.append(f"{file}: ignoring experimental.evals, {shown(value)} {reason}; using evals/")
+        return None, tuple(notes)
+    eval_dir = normalised_eval_dir(value)
+    if eval_dir != DEFAULT_EVAL_DIR:
+        notes.append(f"using eval directory {eval_dir}/ from {file}")
+    return eval_dir, tuple(notes)
+
+
+def read_plugin(root: Path) -> Plugin:
+    """Return the plugin rooted here: one with a manifest, or a folder with a ``SKILL.md``."""
+    return manifest_of(os.path.abspath(root)).plugin
+
+
+def nearest_plugin(path: Path) -> Plugin | None:
+    """Return the plugin that *path* belongs to; a manifest goes before a nearer skill folder."""
+    directory = os.path.abspath(path)
+    root = manifest_root(directory) or skill_root(directory)
+    return manifest_of(root).plugin if root else None
+
+
+def manifest_notes(root: Path) -> tuple[str, ...]:
+    """Return what an author should know of where the evals of the plugin here are looked for."""
+    directory = os.path.abspath(root)
+    manifest = manifest_of(directory)
+    eval_dir = manifest.eval_dir or DEFAULT_EVAL_DIR
+    foreign = os.path.join(directory, eval_dir, "evals.json")
+    if not os.path.isfile(foreign):
+        return manifest.notes
+    note = (
+        f"{foreign}: is of another evaluation tool and is not read,"
+        " expected a directory for each case with prompt.md or case.yaml"
+    )
+    return (*manifest.notes, note)
+
+
+def forget_manifests() -> None:
+    """Forget what was read, so that changed files are seen."""
+    manifest_root.cache_clear()
+    skill_root.cache_clear()
+    manifest_of.cache_clear()

@@ -1,0 +1,125 @@
+"""What is wrong with a case's files, each problem with its file and line."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_plugin_eval.cases import yaml12
+from pytest_plugin_eval.text import did_you_mean, one_line, without_surrogates
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+    from pydantic_core import ErrorDetails
+
+__all__ = ["Document", "Report", "unknown_key", "value_shown"]
+
+# The `repr` of a value that aliases itself many times over would not end.
+_SHORT = reprlib.Repr()
+_SHORT.maxlevel = 3
+_SHORT.maxstring = _SHORT.maxother = 70
+_SHORT.maxlong = 40
+_MAX_SHOWN = 80
+
+MISSING = "missing"
+# Fields of several shapes: pydantic complains once a shape, we once.
+UNIONS = frozenset(("target", "focus", "before", "after"))
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One YAML text of a case, with the place where it stands."""
+
+    file: str
+    text: str
+    """The YAML alone."""
+    fields: Mapping[str, object]
+    body: str = ""
+    lines_before: int = 0
+    """Lines of the file above the YAML."""
+
+    def line(self, path: yaml12.Path) -> int:
+        """Return the line of a value, or of the nearest thing around it that is written down."""
+        lines = yaml12.line_numbers(self.text)
+        while path and path not in lines:
+            path = path[:-1]
+        return lines.get(path, 1) + self.lines_before
+
+
+class Report:
+    """Collects what is wrong with one case, and what is probably a mistake."""
+
+    def __init__(self) -> None:
+        self.errors: list[str] = []
+        self.warnings: list[str] = []
+
+    def error(self, where: Document | str, text: str, path: yaml12.Path = ()) -> None:
+        """Note a problem that keeps the case from loading."""
+        self.errors.append(_located(where, text, path))
+
+    def warning(self, where: Document | str, text: str, path: yaml12.Path = ()) -> None:
+        """Note something that loads but is probably a mistake."""
+        self.warnings.append(_located(where, text, path))
+
+    def invalid(
+        self,
+        where: Document,
+        raised: ValidationError,
+        model: type[BaseModel],
+        *,
+        path: yaml12.Path = (),
+        prefix: str = "",
+    ) -> None:
+        """Note every problem pydantic found in the mapping at *path*."""
+        told = set()
+        for details in raised.errors(include_url=False, include_context=False):
+            location = _real_location(details["loc"])
+            if location not in told:
+                told.add(location)
+                text = _expectation(details, location, model)
+                self.error(where, prefix + text, (*path, *location))
+
+
+def _located(where: Document | str, text: str, path: yaml12.Path) -> str:
+    place = f"{where.file}:{where.line(path)}" if isinstance(where, Document) else where
+    return without_surrogates(one_line(f"{place}: {text}"))
+
+
+def value_shown(value: object) -> str:
+    """Return a value of a YAML file for a message: as YAML spells it where that is short."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, float) and abs(value) == float("inf"):
+        return ".inf" if value > 0 else "-.inf"
+    text = _SHORT.repr(value)
+    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
+
+
+def unknown_key(key: str, known: Iterable[str]) -> str:
+    """Return what to say of a key that means nothing: the nearest known one, or all of them."""
+    names = list(known)
+    near = did_you_mean(key, names)
+    return f"unknown key {value_shown(key)}{near or ', expected one of: ' + ', '.join(names)}"
+
+
+def _real_location(location: Sequence[str | int]) -> yaml12.Path:
+    """Return where the fault is in the file; pydantic also names branches of unions it tried."""
+    return tuple(location[:1] if location[0] in UNIONS else location[:2])
+
+
+def _expectation(details: ErrorDetails, location: yaml12.Path, model: type[BaseModel]) -> str:
+    field = str(location[0])
+    expected = model.model_fields[field].description
+    if details["type"] == MISSING and len(details["loc"]) == 1:
+        return f"{field} is missing, expected {expected}"
+    value = value_shown(details["input"])
+    if field in UNIONS:
+        return f"{field} must be {expected}"
+    if len(location) == 1:
+        return f"{field} must be {expected}, got {value}"
+    item = location[1]
+    quoted = f" (write {value!r} in quotes)" if isinstance(details["input"], int | float) else ""
+    name = f"item {item + 1}" if isinstance(item, int) else value_shown(item)
+    return f"{field}: {name} must be a string, got {value}{quoted}"
