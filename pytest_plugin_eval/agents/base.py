@@ -23,6 +23,8 @@ class AgentRequest:
     allow_tools: tuple[str, ...] = ()
     """The operator's grants, already parsed and accepted by `agents.grants`."""
     disallow_tools: tuple[str, ...] = ()
+    hidden: tuple[Path, ...] = ()
+    """Further directories that the agent must not read, such as those of results."""
     keep: bool = False
     """Keep the run directory (``--eval-keep-temp``)."""
     run_root: Path | None = None

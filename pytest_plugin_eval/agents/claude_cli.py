@@ -1,0 +1,248 @@
+"""Agent runs by the ``claude`` command: a fresh process in directories of its own each."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import re
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pytest_plugin_eval.agents.base import AgentRequest
+from pytest_plugin_eval.agents.binary import Binary, find_binary
+from pytest_plugin_eval.agents.child import Child, ChildResult, Limits
+from pytest_plugin_eval.agents.command import agent_command
+from pytest_plugin_eval.agents.credentials import credentials_text, secrets_in
+from pytest_plugin_eval.agents.environment import agent_environment, secret_values
+from pytest_plugin_eval.agents.outcome import Classified, classify, cost_of, turns_of
+from pytest_plugin_eval.agents.proof import contamination, not_loaded
+from pytest_plugin_eval.agents.sandbox import RunRoot, Sandbox, remove_tree
+from pytest_plugin_eval.agents.workspace import collect_files, list_workspace, named_files
+from pytest_plugin_eval.cases.case import Case
+from pytest_plugin_eval.cases.fingerprint import plugin_hash, prompt_hash, settings_hash
+from pytest_plugin_eval.errors import AgentError
+from pytest_plugin_eval.records.model import (
+    Arm,
+    Ending,
+    FileEntry,
+    RunKey,
+    RunOutcome,
+    RunRecord,
+)
+from pytest_plugin_eval.records.redact import redacted
+from pytest_plugin_eval.records.trace import Trace
+from pytest_plugin_eval.text import shown
+
+__all__ = ["ClaudeCli"]
+
+_EVAL_KEY = re.compile(r"EVAL_[A-Z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Session:
+    """What came of one agent process."""
+
+    child: ChildResult
+    trace: Trace
+    found: Classified
+    files: tuple[FileEntry, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class ClaudeCli:
+    """The backend of live runs; several threads may call `run` at once."""
+
+    def __init__(
+        self,
+        binary: Binary,
+        *,
+        env: Mapping[str, str],
+        run_root: Path | None = None,
+        limits: Callable[[float], Limits] = lambda timeout_s: Limits(timeout_s=timeout_s),
+    ) -> None:
+        self.binary = binary
+        self._env = dict(env)
+        self._root = RunRoot(run_root)
+        self._limits = limits
+        self._guard = threading.Lock()
+        self._children: set[Child] = set()
+        self._is_stopped = False
+
+    @classmethod
+    def find(
+        cls, *, agent_path: Path | None, env: Mapping[str, str], run_root: Path | None
+    ) -> ClaudeCli:
+        """Return the backend for this machine; raises `AgentError` when no binary will do."""
+        return cls(find_binary(agent_path, env), env=env, run_root=run_root)
+
+    @property
+    def description(self) -> str:
+        """Say which binary is used and where it was found."""
+        return self.binary.description
+
+    @property
+    def version(self) -> str:
+        """Return the version of the agent."""
+        return self.binary.version
+
+    def run(self, request: AgentRequest) -> RunRecord:
+        """Make the run and return its record, whatever its ending."""
+        started = datetime.datetime.now(datetime.UTC)
+        if self._is_stopped:
+            return self._unmade(request, started, Ending.NOT_STARTED, "the session was stopped")
+        if problem := _setup_problem(request):
+            return self._unmade(request, started, Ending.SETUP_FAILED, problem)
+        credentials = credentials_text(self._env)
+        secrets = (*secret_values(self._env), *secrets_in(credentials))
+        root = self._root if request.run_root is None else RunRoot(request.run_root)
+        sandbox = root.new()
+        try:
+            sandbox.make(credentials=credentials)
+            session = self._session(request, sandbox)
+        except OSError as error:
+            record = self._unmade(request, started, Ending.SETUP_FAILED, f"set-up failed: {error}")
+            return redacted(record, secrets)
+        finally:
+            notes = _leave(root, sandbox, keep=request.keep)
+            if root is not self._root:
+                root.close()
+        record = self._record(request, started, session)
+        return redacted(replace(record, notes=(*record.notes, *notes)), secrets)
+
+    def stop(self) -> None:
+        """End every run in flight; runs asked for later are not started."""
+        with self._guard:
+            self._is_stopped = True
+            children = tuple(self._children)
+        for child in children:
+            child.stop()
+
+    def close(self) -> None:
+        """Give up the place of run directories."""
+        self._root.close()
+
+    def _session(self, request: AgentRequest, sandbox: Sandbox) -> _Session:
+        case = request.case
+        if foreign := sandbox.foreign_configuration():
+            raise AgentError(f"{sandbox.config}: holds {shown(foreign)} before the agent started")
+        before = list_workspace(sandbox.workspace)
+        child = self._follow(request, sandbox)
+        trace = Trace(child.lines)
+        files, notes = collect_files(sandbox.workspace, before=before, named=named_files(case))
+        found = classify(trace, child, timeout_s=case.timeout_s)
+        if found.ending is not Ending.INTERRUPTED:
+            found = _proven(trace, request, sandbox) or found
+        if request.keep:
+            text = "".join(f"{line}\n" for line in child.lines)
+            Path(sandbox.out, "trace.jsonl").write_text(text, encoding="utf-8")
+        return _Session(
+            child=child, trace=trace, found=found, files=files, notes=(*child.notes, *notes)
+        )
+
+    def _follow(self, request: AgentRequest, sandbox: Sandbox) -> ChildResult:
+        case = request.case
+        child = Child(
+            agent_command(self.binary.path, request, sandbox),
+            cwd=sandbox.workspace,
+            env=agent_environment(self._env, sandbox, case.env),
+            limits=self._limits(case.timeout_s),
+        )
+
+        def is_wrong(line: str) -> bool:
+            return _proven(Trace([line]), request, sandbox) is not None
+
+        with self._guard:
+            self._children.add(child)
+            if self._is_stopped:
+                child.stop()
+        try:
+            return child.run(case.prompt, is_wrong=is_wrong)
+        finally:
+            with self._guard:
+                self._children.discard(child)
+
+    def _record(
+        self, request: AgentRequest, started: datetime.datetime, session: _Session
+    ) -> RunRecord:
+        child, trace = session.child, session.trace
+        outcome = RunOutcome(
+            ending=session.found.ending,
+            error=session.found.error,
+            turns=turns_of(trace),
+            cost_usd=cost_of(trace, child),
+            duration_s=child.duration_s,
+            started_at=_stamp(started),
+        )
+        return RunRecord(
+            key=request.key,
+            outcome=outcome,
+            trace=trace,
+            files=session.files,
+            provenance=self._provenance(request.case, request.key, started, trace),
+            notes=session.notes,
+        )
+
+    def _unmade(
+        self, request: AgentRequest, started: datetime.datetime, ending: Ending, error: str
+    ) -> RunRecord:
+        return RunRecord(
+            key=request.key,
+            outcome=RunOutcome(ending=ending, error=error, started_at=_stamp(started)),
+            trace=Trace(),
+            provenance=self._provenance(request.case, request.key, started, Trace()),
+        )
+
+    def _provenance(
+        self, case: Case, key: RunKey, started: datetime.datetime, trace: Trace
+    ) -> dict[str, str]:
+        init = trace.init or {}
+        facts = {
+            "claude_version": str(init.get("claude_code_version") or self.version),
+            "model": str(init.get("model") or ""),
+            "recorded_at": _stamp(started),
+            "prompt": prompt_hash(case),
+            "settings": settings_hash(case),
+            "plugin": (plugin_hash(case) if key.arm is Arm.WITH else None) or "",
+        }
+        return {name: value for name, value in facts.items() if value}
+
+
+def _setup_problem(request: AgentRequest) -> str | None:
+    case = request.case
+    for key in case.env:
+        if not _EVAL_KEY.fullmatch(key):
+            return (
+                f"{case.id}: env key {shown(key)} cannot be set by a case,"
+                " expected EVAL_ and capitals, digits and _"
+            )
+    for plugin in case.plugins:
+        if plugin.problem:
+            return f"{case.id}: the manifest of plugin {plugin.name} in {plugin.path} does not load"
+    return None
+
+
+def _proven(trace: Trace, request: AgentRequest, sandbox: Sandbox) -> Classified | None:
+    """Return the ending of a session that, by its ``init`` record, measures something else."""
+    case, arm = request.case, request.key.arm
+    if trace.init is None:
+        return None
+    if problem := contamination(trace, case, arm, sandbox.path):
+        return Classified(Ending.CONTAMINATED, problem)
+    if arm is Arm.WITH and (problem := not_loaded(trace.init, case)):
+        return Classified(Ending.NOT_LOADED, problem)
+    return None
+
+
+def _leave(root: RunRoot, sandbox: Sandbox, *, keep: bool) -> tuple[str, ...]:
+    """Remove the run's directory, or keep it, and return what the reader should know."""
+    if keep and sandbox.path.is_dir():
+        return (f"run directory kept: {root.keep(sandbox)}",)
+    if os.path.lexists(sandbox.path) and not remove_tree(sandbox.path):
+        return (f"run directory could not be removed: {sandbox.path}",)
+    return ()
+
+
+def _stamp(moment: datetime.datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"

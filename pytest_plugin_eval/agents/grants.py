@@ -1,0 +1,168 @@
+"""Which tools a run may use: entries of the case and grants of the operator.
+
+Spec: agent-run, 3 and 5.3 to 5.4.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_plugin_eval.cases.case import Case
+from pytest_plugin_eval.text import did_you_mean, shown
+
+__all__ = [
+    "READ_ONLY",
+    "ToolEntry",
+    "listed",
+    "not_granted",
+    "offered_tools",
+    "parse_entry",
+    "parse_grants",
+    "parse_removals",
+]
+
+OFFERED = ("Read", "Glob", "Grep", "Skill", "Agent", "TaskStop", "ToolSearch")
+"""Built-in tools that the model always sees."""
+READING = frozenset(("Read", "Glob", "Grep"))
+WRITING = ("Edit", "Write", "NotebookEdit")
+"""Granting one of them offers all three."""
+READ_ONLY = frozenset(
+    (
+        *READING,
+        *["Skill", "Agent", "Task", "TaskCreate", "TaskGet", "TaskList", "TaskStop", "TaskUpdate"],
+        *["TodoWrite", "AskUserQuestion", "NotebookRead", "KillShell"],
+    )
+)
+"""Tools that a case may list without a grant of the operator."""
+REMOVABLE = (*OFFERED, *WRITING, *sorted(READ_ONLY - {*OFFERED}), "WebFetch", "WebSearch")
+
+_TASKS = ("TaskCreate", "TaskGet", "TaskList", "TaskUpdate")
+_NEVER = ("Monitor", "EnterWorktree", "ExitWorktree")
+_SHELLS = ("Bash", "PowerShell")
+_ENTRY = re.compile(r"([^\s()*,]+(?:\*)?)(?:\((.*)\))?", re.DOTALL)
+# A server named in full is the least that a wildcard has to say.
+_WILDCARD = re.compile(r"mcp__[^*]+__\*")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEntry:
+    """A tool's name and, optionally, a pattern for its use."""
+
+    tool: str
+    pattern: str | None = None
+
+    def __str__(self) -> str:
+        return self.tool if self.pattern is None else f"{self.tool}({self.pattern})"
+
+
+def parse_entry(entry: str) -> ToolEntry | None:
+    """Return the parts of ``Tool`` or ``Tool(pattern)``, or ``None`` when it is neither."""
+    found = _ENTRY.fullmatch(entry.strip())
+    if found is None or ("*" in found[1] and not _WILDCARD.fullmatch(found[1])):
+        return None
+    return ToolEntry(found[1], found[2] or None)
+
+
+def parse_grants(entries: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Split the operator's grants into those that hold and messages about the others."""
+    accepted, refused = [], []
+    for entry in filter(str.strip, entries):
+        if problem := _problem(entry):
+            refused.append(f"--eval-allow-tools: {problem}")
+        else:
+            accepted.append(str(parse_entry(entry)))
+    return tuple(dict.fromkeys(accepted)), tuple(refused)
+
+
+def parse_removals(entries: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Split the tools that the operator takes away into names and messages about the others."""
+    accepted, refused = [], []
+    for name in filter(None, map(str.strip, entries)):
+        if re.fullmatch(r"[A-Za-z]+", name) and name not in _misspelt(name):
+            accepted.append(name)
+        else:
+            hint = did_you_mean(name, REMOVABLE)
+            refused.append(
+                f"--eval-disallow-tools: {shown(name)} cannot be removed,"
+                f" expected the bare name of a built-in tool such as 'Agent'{hint}"
+            )
+    return tuple(dict.fromkeys(accepted)), tuple(refused)
+
+
+def not_granted(case: Case, grants: Sequence[str]) -> tuple[str, ...]:
+    """Return the entries of the case that do nothing for lack of a grant, in the case's order."""
+    held = tuple(entry for text in grants if (entry := parse_entry(text)))
+    return tuple(text for text in case.allowed_tools if not _holds(text, held))
+
+
+def listed(case: Case, grants: Sequence[str]) -> tuple[ToolEntry, ...]:
+    """Return what may be used: the grants, then the entries of the case that need none."""
+    granted = [entry for text in grants if (entry := parse_entry(text))]
+    own = [
+        entry
+        for text in case.allowed_tools
+        if (entry := parse_entry(text)) and _needs_no_grant(entry)
+    ]
+    return tuple(dict.fromkeys((*granted, *own)))
+
+
+def offered_tools(entries: Sequence[ToolEntry]) -> tuple[str, ...]:
+    """Return the built-in tools that the model is shown, for ``--tools``."""
+    names = {entry.tool for entry in entries}
+    writing = WRITING if names.intersection(WRITING) else ()
+    tasks = tuple(name for name in _TASKS if name in names)
+    others = sorted(
+        name
+        for name in names - READ_ONLY - {*WRITING, *OFFERED}
+        if not name.startswith("mcp__") and name.isalpha()
+    )
+    return (*OFFERED, *tasks, *writing, *others)
+
+
+def _problem(entry: str) -> str | None:
+    parsed = parse_entry(entry)
+    if parsed is None:
+        return f"{shown(entry)} is no grant, expected Tool or Tool(pattern), or mcp__server__*"
+    if parsed.tool in _NEVER:
+        return f"{shown(entry)} is never available in an evaluation"
+    if parsed.tool in _SHELLS:
+        return f"{shown(entry)} is refused: the sandbox that would confine a shell is not there yet"
+    if parsed.tool == "Artifact":
+        return f"{shown(entry)} is not available in an evaluation, no grant makes it so"
+    return None
+
+
+def _misspelt(name: str) -> tuple[str, ...]:
+    # The agent may have tools that are not known here: only a near miss is refused.
+    return () if name in REMOVABLE or not did_you_mean(name, REMOVABLE) else (name,)
+
+
+def _needs_no_grant(entry: ToolEntry) -> bool:
+    if entry.tool not in READ_ONLY:
+        return False
+    return entry.tool not in READING or not _leaves_workspace(entry.pattern)
+
+
+def _leaves_workspace(pattern: str | None) -> bool:
+    if pattern is None:
+        return False
+    return pattern.startswith(("/", "~")) or ".." in pattern.replace("\\", "/").split("/")
+
+
+def _holds(text: str, grants: Sequence[ToolEntry]) -> bool:
+    entry = parse_entry(text)
+    if entry is None:
+        return False
+    return _needs_no_grant(entry) or any(_covers(grant, entry) for grant in grants)
+
+
+def _covers(grant: ToolEntry, entry: ToolEntry) -> bool:
+    if grant.tool.startswith("mcp__"):
+        return entry.tool == grant.tool or entry.tool.startswith(
+            grant.tool.removesuffix("__*") + "__"
+        )
+    if grant.tool != entry.tool:
+        return False
+    return grant.pattern is None or entry.pattern in (None, grant.pattern)

@@ -1,0 +1,94 @@
+"""Ending processes: the child's group, and those that left the group but kept its environment.
+
+A process that left the group and cleared its environment is not found; where there is no
+``/proc``, none that left the group is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["HAS_GROUPS", "exit_of", "kill_group", "kill_strays"]
+
+HAS_GROUPS = sys.platform != "win32"
+# A stray may start another one while it is being looked for.
+_STRAY_ROUNDS = 3
+
+
+def exit_of(process: subprocess.Popen[bytes]) -> None:
+    """Wait for the end of a process without reaping it, so that its number is not given away."""
+    if sys.platform == "win32":
+        process.wait()
+        return
+    with contextlib.suppress(ChildProcessError):
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> bool:
+    """End the process and its group, which it leads; tell whether it was still running.
+
+    The process must not have been reaped: until then no other group can have its number.
+    """
+    if sys.platform == "win32":
+        running = process.poll() is None
+        if running:
+            subprocess.run(
+                ["taskkill", "/T", "/F", "/PID", str(process.pid)],  # noqa: S607
+                capture_output=True,
+                check=False,
+            )
+        return running
+    running = _is_running(process.pid)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    return running
+
+
+def kill_strays(mark: str, *, group: int) -> int:
+    """End every process outside *group* that has the run's environment; return their number."""
+    if sys.platform != "linux" or not mark:
+        return 0
+    ended: set[int] = set()
+    for _ in range(_STRAY_ROUNDS):
+        found = {pid for pid in _marked(mark.encode()) if _group_of(pid) != group} - ended
+        if not found:
+            break
+        for pid in found:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        ended |= found
+    return len(ended)
+
+
+def _is_running(pid: int) -> bool:
+    if sys.platform == "win32":
+        return False
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None
+    except ChildProcessError:
+        return False
+
+
+def _group_of(pid: int) -> int | None:
+    if sys.platform == "win32":
+        return None
+    try:
+        return os.getpgid(pid)
+    except OSError:
+        return None
+
+
+def _marked(mark: bytes) -> Iterator[int]:
+    wanted = b"CLAUDE_CONFIG_DIR=" + mark
+    for directory in Path("/proc").iterdir():
+        if not directory.name.isdigit():
+            continue
+        with contextlib.suppress(OSError):
+            if wanted in (directory / "environ").read_bytes().split(b"\0"):
+                yield int(directory.name)

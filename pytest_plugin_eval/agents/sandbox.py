@@ -1,0 +1,206 @@
+"""The directory tree of one run, and the place where such trees lie. Spec: agent-run, 1."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import stat
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from platformdirs import user_cache_path
+
+from pytest_plugin_eval.errors import AgentError
+
+__all__ = ["RunRoot", "Sandbox", "default_run_root", "remove_tree"]
+
+PREFIX = "eval-"
+REMOVAL_ATTEMPTS = 3
+CREDENTIALS = ".credentials.json"
+
+_GITCONFIG = "[user]\n\tname = Plugin Eval\n\temail = eval@example.invalid\n"
+# A repository without commits, written as files: nothing above it is searched for project settings.
+_REPOSITORY = {
+    "HEAD": "ref: refs/heads/main\n",
+    "config": "[core]\n\trepositoryformatversion = 0\n\tbare = false\n",
+    "commondir": ".\n",
+}
+_CLAUDE_JSON = (
+    '{"hasCompletedOnboarding":true,"autoUpdates":false,"bypassPermissionsModeAccepted":false}'
+)
+_DIRECTORIES = (
+    "home",
+    "home/.git",
+    "home/.git/objects",
+    "home/.git/refs",
+    "home/.git/refs/heads",
+    "home/.git/hooks",
+    "home/cwd",
+    "config",
+    "out",
+    "tmp",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """The directories of one run; the workspace is the agent's working directory."""
+
+    path: Path
+
+    @property
+    def home(self) -> Path:
+        """Return the run's home directory."""
+        return self.path / "home"
+
+    @property
+    def workspace(self) -> Path:
+        """Return the agent's working directory."""
+        return self.path / "home" / "cwd"
+
+    @property
+    def config(self) -> Path:
+        """Return the agent's configuration directory."""
+        return self.path / "config"
+
+    @property
+    def out(self) -> Path:
+        """Return the directory of what the harness itself leaves behind."""
+        return self.path / "out"
+
+    @property
+    def tmp(self) -> Path:
+        """Return the directory for temporary files of the run."""
+        return self.path / "tmp"
+
+    def make(self, *, credentials: str | None = None) -> None:
+        """Make the tree; *credentials* is the text of a credentials file for the agent."""
+        self.path.mkdir(mode=0o700)
+        for name in _DIRECTORIES:
+            Path(self.path, name).mkdir(mode=0o700)
+        for name, text in _REPOSITORY.items():
+            Path(self.home, ".git", name).write_text(text, encoding="utf-8")
+        Path(self.home, ".gitconfig").write_text(_GITCONFIG, encoding="utf-8")
+        Path(self.config, ".claude.json").write_text(_CLAUDE_JSON, encoding="utf-8")
+        if credentials is not None:
+            file = self.config / CREDENTIALS
+            file.touch(mode=0o600)
+            file.write_text(credentials, encoding="utf-8")
+
+    def foreign_configuration(self) -> tuple[str, ...]:
+        """Return what stands in the configuration directory although we did not put it there."""
+        names = {path.name for path in self.config.iterdir()}
+        return tuple(sorted(names - {".claude.json", CREDENTIALS}))
+
+    def forget_credentials(self) -> None:
+        """Remove the credentials file, for a directory that is kept."""
+        (self.config / CREDENTIALS).unlink(missing_ok=True)
+
+
+class RunRoot:
+    """The place where one process makes its run directories; safe to use from several threads.
+
+    While the process lives it holds a lock beside its directories; what a killed process left behind
+    is known by its free lock. Kept directories are named otherwise, so that they are never stale.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = (path or default_run_root()).absolute()
+        self._session = PREFIX + secrets.token_hex(4)
+        self._lock: FileLock | None = None
+        self._guard = threading.Lock()
+        self._count = 0
+
+    def new(self) -> Sandbox:
+        """Return a sandbox still to be made, in a place of its own."""
+        with self._guard:
+            if self._lock is None:
+                self._open()
+            self._count += 1
+            return Sandbox(self.path / f"{self._session}-{self._count}")
+
+    def keep(self, sandbox: Sandbox) -> Path:
+        """Give a run directory the name of one that is kept, and return its new place."""
+        sandbox.forget_credentials()
+        kept = sandbox.path.with_name("kept-" + sandbox.path.name.removeprefix(PREFIX))
+        try:
+            return sandbox.path.rename(kept)
+        except OSError:
+            return sandbox.path
+
+    def close(self) -> None:
+        """Give up the lock; nothing of the process is left in use."""
+        with self._guard:
+            if self._lock is not None:
+                _give_up(self._lock)
+                self._lock = None
+
+    def _open(self) -> None:
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lock = FileLock(self.path / f"{self._session}.lock", thread_local=False)
+            lock.acquire(timeout=10)
+        except (OSError, Timeout) as error:
+            raise AgentError(
+                f"{self.path}: run directories cannot be made here: {error}, name another place"
+                " with --eval-run-root"
+            ) from error
+        self._lock = lock
+        self._remove_stale()
+
+    def _remove_stale(self) -> None:
+        for file in self.path.glob(PREFIX + "*.lock"):
+            if file.stem == self._session:
+                continue
+            lock = FileLock(file, thread_local=False)
+            try:
+                lock.acquire(timeout=0)
+            except (OSError, Timeout):
+                continue
+            for directory in self.path.glob(file.stem + "-*"):
+                remove_tree(directory)
+            _give_up(lock)
+
+
+def default_run_root() -> Path:
+    """Return the place of run directories where the user names none."""
+    return user_cache_path("pytest-plugin-eval", appauthor=False) / "runs"
+
+
+def remove_tree(path: Path) -> bool:
+    """Remove a tree, closed directories included; tell whether nothing is left."""
+    for attempt in range(REMOVAL_ATTEMPTS):
+        if attempt:
+            # A process of the run may still be writing into it while it is being killed.
+            time.sleep(0.05 * attempt)
+            _open_directories(path)
+        with contextlib.suppress(OSError):
+            shutil.rmtree(path)
+        if not os.path.lexists(path):
+            return True
+    return False
+
+
+def _open_directories(path: Path) -> None:
+    pending = [path]
+    while pending:
+        directory = pending.pop()
+        try:
+            if stat.S_ISDIR(directory.lstat().st_mode):
+                directory.chmod(0o700)
+            pending += [
+                each for each in directory.iterdir() if each.is_dir() and not each.is_symlink()
+            ]
+        except OSError:
+            continue
+
+
+def _give_up(lock: FileLock) -> None:
+    with contextlib.suppress(OSError):
+        Path(lock.lock_file).unlink(missing_ok=True)
+    lock.release()
