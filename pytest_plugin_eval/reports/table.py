@@ -62,9 +62,15 @@ def table_lines(
         lines = [cell(_heading(suite), ascii_only=ascii_only), *lines]
     lines.append("")
     for text in _summary(suite):
-        first, *rest = wrapped(cell(text, ascii_only=ascii_only), width - len(INDENT), "")
-        lines += [first, *(INDENT + line for line in rest)]
+        lines += _hanging(cell(text, ascii_only=ascii_only), width)
     return lines
+
+
+def _hanging(text: str, width: int) -> list[str]:
+    if display_width(text) <= width:
+        return [text]
+    first, *rest = wrapped(text, width - len(INDENT), "")
+    return [first, *(INDENT + line for line in rest)]
 
 
 def verdict_text(

@@ -1,0 +1,170 @@
+"""The numbers of a case and a suite. Spec: behaviour-evals, 5.3 and 5.4; deviations, D1."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_plugin_eval.records.model import Ending
+from pytest_plugin_eval.scoring.aggregate import case_result, suite_result
+from pytest_plugin_eval.scoring.model import RunReport
+from tests.support.results import case, case_info, lost, plan, run, suite_info
+
+
+def _arm(arm: str, *graded: str) -> list[RunReport]:
+    return [run(f"{arm}-{number}", letters) for number, letters in enumerate(graded, 1)]
+
+
+def test_case_has_the_means_of_its_arms_and_their_difference() -> None:
+    result = case(None, *_arm("with", "PP", "PF", "PP"), *_arm("without", "FF", "PF", "FF"))
+
+    assert result.score == pytest.approx(5 / 6)
+    assert result.score_without == pytest.approx(1 / 6)
+    assert result.delta == pytest.approx(2 / 3)
+    assert result.pass_rate == pytest.approx(2 / 3)
+    assert result.pass_rate_without == 0
+    assert (result.passed, result.withheld) == (False, None)
+
+
+def test_one_arm_has_no_comparison() -> None:
+    info = case_info(runs=plan(2, 0))
+
+    result = case(info, run("with-1", case=info), run("with-2", case=info))
+
+    assert (result.score, result.score_without, result.delta) == (1.0, None, None)
+    assert (result.passed, result.withheld) == (True, None)
+
+
+@pytest.mark.parametrize(
+    ("runs", "score", "withheld"),
+    [
+        (
+            [*_arm("with", "P", "P", "P"), *_arm("without", "P", "F"), lost("without-3")],
+            1.0,
+            "asymmetric loss: 1 of 3 without-runs not measured",
+        ),
+        (
+            [*_arm("with", "P", "P"), lost("with-3"), *_arm("without", "P", "F", "F")],
+            1.0,
+            "asymmetric loss: 1 of 3 with-runs not measured",
+        ),
+        ([lost("with-1"), lost("without-1")], None, "no run was measured"),
+        ([lost("with-1"), run("without-1"), lost("without-2")], None, "no with-run was measured"),
+        ([run("with-1"), lost("with-2"), lost("without-1")], 1.0, "no without-run was measured"),
+        (_arm("with", "P", "P", "P"), 1.0, "no without-run was made"),
+        (_arm("without", "P"), None, "no with-run was made"),
+    ],
+    ids=[
+        "without lost one",
+        "with lost one",
+        "all lost",
+        "with lost all",
+        "without lost all",
+        "no without",
+        "no with",
+    ],
+)
+def test_delta_is_withheld_when_the_arms_are_not_comparable(
+    runs: list[RunReport], score: float | None, withheld: str
+) -> None:
+    result = case(None, *runs)
+
+    assert (result.score, result.score_without, result.delta) == (score, None, None)
+    assert (result.withheld, result.passed) == (withheld, False)
+
+
+def test_delta_stands_when_both_arms_lost_some_runs() -> None:
+    result = case(None, run("with-1"), lost("with-2"), run("without-1", "PF"), lost("without-2"))
+
+    assert (result.score, result.score_without, result.delta) == (1.0, 0.5, 0.5)
+    assert not result.passed
+
+
+def test_unequal_numbers_of_runs_do_not_withhold_delta() -> None:
+    result = case(None, *_arm("with", "P", "P", "P"), *_arm("without", "F"))
+
+    assert (result.delta, result.withheld, result.passed) == (1.0, None, False)
+
+
+def test_run_that_never_started_is_no_run() -> None:
+    not_started = run("without-2", "", ending=Ending.NOT_STARTED, error="cost ceiling")
+
+    result = case(None, *_arm("with", "P"), *_arm("without", "F"), not_started)
+
+    assert len(result.without_runs) == 1
+    assert (result.delta, result.passed) == (1.0, False)
+
+
+def test_case_passes_on_what_was_selected() -> None:
+    result = case_result(case_info(), _arm("with", "P", "P"), threshold=1.0, expected=plan(2, 0))
+
+    assert (result.passed, result.withheld) == (True, "no without-run was selected")
+
+
+@pytest.mark.parametrize(
+    ("graded", "threshold", "passed"),
+    [
+        (("P", "F", "P"), 0.5, True),
+        (("P", "F", "P"), 0.67, False),
+        (("P", "P", "P", "P", "F"), 0.8, True),
+        (("PPPPPPPFFF",) * 3, 0.7, True),
+        (("F",), 0.0, True),
+    ],
+)
+def test_case_passes_at_the_threshold(
+    graded: tuple[str, ...], threshold: float, passed: bool
+) -> None:
+    info = case_info(runs=plan(len(graded), 0))
+
+    result = case_result(info, _arm("with", *graded), threshold=threshold)
+
+    assert result.passed is passed
+
+
+def test_suite_means_are_over_cases() -> None:
+    one = case(case_info("one"), *_arm("with", "P", "P", "P"), *_arm("without", "F", "F", "F"))
+    two = case(case_info("two"), *_arm("with", "P", "F", "F"), *_arm("without", "P", "P", "P"))
+
+    suite = suite_result(suite_info(), [two, one], partial_reason=None)
+
+    assert [result.info.name for result in suite.cases] == ["one", "two"]
+    assert suite.cases_passed == 1
+    assert suite.overall_score == suite.overall_pass_rate == pytest.approx(2 / 3)
+    assert suite.mean_delta == pytest.approx(1 / 6)
+    assert suite.cost_usd == pytest.approx(0.12)
+    assert suite.partial_reason is None
+
+
+def test_suite_leaves_out_what_has_no_number() -> None:
+    measured = case(case_info("one"), *_arm("with", "P"), *_arm("without", "F"))
+    nothing = case(case_info("two"), lost("with-1"), lost("without-1"))
+    never = case(case_info("three"))
+
+    suite = suite_result(suite_info(), [measured, nothing, never], partial_reason=None)
+
+    assert [result.info.name for result in suite.cases] == ["one", "two"]
+    assert (suite.overall_score, suite.mean_delta) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("stopped", "runs", "reason"),
+    [
+        (None, [run("with-1")], None),
+        (None, [run("with-1"), lost("without-1")], "not_measured"),
+        ("cost_ceiling", [run("with-1"), lost("without-1")], "cost_ceiling"),
+        ("interrupted", [run("with-1")], "interrupted"),
+    ],
+)
+def test_what_stopped_the_session_outweighs_a_lost_run(
+    stopped: str | None, runs: list[RunReport], reason: str | None
+) -> None:
+    suite = suite_result(suite_info(), [case(None, *runs)], partial_reason=stopped)
+
+    assert suite.partial_reason == reason
+
+
+def test_one_unknown_cost_makes_the_sum_unknown() -> None:
+    runs = [run("with-1"), run("with-2", cost_usd=None)]
+
+    suite = suite_result(suite_info(), [case(None, *runs)], partial_reason=None)
+
+    assert suite.cost_usd is None
