@@ -90,7 +90,8 @@ def verdict_text(
     lines = [cell(reason, ascii_only=ascii_only) for reason in _reasons(case, threshold)]
     if selected < planned:
         lines.append(f"only {selected} of {plural(planned, 'planned run')} were selected")
-    lines.append("")
+    if lines:
+        lines.append("")
     row = _row(case, two_arms=two_arms, note=_delta_note(case))
     lines += _table([row], two_arms=two_arms, width=width, ascii_only=ascii_only)
     for run in (*case.with_runs, *case.without_runs):
@@ -99,6 +100,8 @@ def verdict_text(
 
 
 def _reasons(case: CaseResult, threshold: float) -> list[str]:
+    if case.passed:  # Failed for another reason, such as a limit on Δ.
+        return []
     reasons = []
     if case.score is not None and not meets_threshold(case.score, threshold):
         score, limit = below(case.score, threshold)

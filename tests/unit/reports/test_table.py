@@ -158,6 +158,18 @@ def test_verdict_gives_the_row_and_the_failing_graders() -> None:
     check_golden("verdict.txt", text + "\n")
 
 
+def test_verdict_of_a_case_above_the_threshold_is_its_row() -> None:
+    info = case_info(runs=plan(1, 1))
+    result = case(info, run("with-1"), run("without-1"))
+
+    text = verdict_text(result, threshold=1.0, selected=2, planned=2)
+
+    assert text == (
+        "CASE        WITH  W/OUT Δ      RUNS COST    NOTES\n"
+        "first-case  1.00  1.00  0.00   2    $0.02"
+    )
+
+
 def test_verdict_tells_a_score_just_below_the_threshold_from_it() -> None:
     graded = (verdict("P", "a", weight=999), verdict("F", "b", weight=1))
     result = case(case_info(runs=plan(1, 0)), run("with-1", graded))
