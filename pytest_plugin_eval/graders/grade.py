@@ -50,14 +50,17 @@ def grade(
     )
 
 
-def with_only_names(graders: Sequence[GraderSpec], two_arms: bool) -> frozenset[str]:
+def with_only_names(
+    graders: Sequence[GraderSpec], two_arms: bool, *, own_mocks: bool = False
+) -> frozenset[str]:
     """Return the names of the graders that are reported in the with-arm and never scored.
 
-    When that would be every grader of the case, it is none.
+    When that would be every grader of the case, it is none. *own_mocks*: servers are mocked, and
+    the plugin declares all of them, so that only the with-arm can call one.
     """
     if not two_arms:
         return frozenset()
-    names = frozenset(spec.name for spec in graders if _is_with_only(spec))
+    names = frozenset(spec.name for spec in graders if _is_with_only(spec, own_mocks))
     return frozenset() if len(names) == len(graders) else names
 
 
@@ -67,15 +70,14 @@ def has_scored_free_grader(case: Case, two_arms: bool) -> bool:
     return any(spec.type not in PAID_TYPES and spec.name not in with_only for spec in case.graders)
 
 
-def _is_with_only(spec: GraderSpec) -> bool:
+def _is_with_only(spec: GraderSpec, own_mocks: bool) -> bool:
     if spec.arm is not None:
         return spec.arm == "with-only"
     match spec:
         case ToolUsedSpec(tool="Skill"):
             return True
         case RegexSpec(target=target) | LlmSpec(focus=target):
-            # Only servers that the plugin declares can be mocked, so the without-arm has no calls.
-            return target == "mock_calls"
+            return own_mocks and target == "mock_calls"
         case _:
             return False
 

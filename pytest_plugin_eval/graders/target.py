@@ -16,6 +16,7 @@ _SHORTEST_IMAGE = 4
 _IMAGES = ((b"\x89PNG", "image/png"), (b"\xff\xd8\xff", "image/jpeg"))
 _GIFS = (b"GIF87a", b"GIF89a")
 _ABSENCE = ("not_contains", "count:0")
+_ESCAPES = "escapes the run sandbox: it goes up by `..` or is absolute"
 NO_MOCKS = (
     "no mock stand-ins were active in this run: no mocks/ directory applies to this case, "
     "or they were switched off"
@@ -69,7 +70,7 @@ class Subject:
     def _content(self, path: str) -> bytes | Judgement:
         parts = _normalised(path)
         if parts is None:
-            return self._threw(path, "escapes the run sandbox (`..` or an absolute path)")
+            return self._threw(path, _ESCAPES)
         if not parts:
             return _not_regular(path)
         entry = self._entry("/".join(parts))

@@ -211,8 +211,9 @@ BASELINE = spec("baseline", "base", criteria="x", baseline_file="b.jsonl")
 def test_with_only_is_what_only_the_with_arm_can_have() -> None:
     graders = (SKILL, SKILL_BOTH, MARKED, MOCK, MOCK_BOTH, MOCK_LLM, ORDER, PLAIN, LLM, BASELINE)
 
-    assert with_only_names(graders, True) == {"skill", "marked", "mock", "mock-llm"}
-    assert with_only_names(graders, False) == frozenset()
+    assert with_only_names(graders, True) == {"skill", "marked"}
+    assert with_only_names(graders, True, own_mocks=True) == {"skill", "marked", "mock", "mock-llm"}
+    assert with_only_names(graders, False, own_mocks=True) == frozenset()
 
 
 def test_none_is_with_only_where_all_would_be() -> None:

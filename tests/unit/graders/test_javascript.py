@@ -6,7 +6,9 @@ import subprocess
 import sys
 
 import pytest
+from py_mini_racer import JSEvalException, JSOOMException
 
+from pytest_plugin_eval.graders import javascript
 from pytest_plugin_eval.graders.javascript import Failure, Question, ask, compile_errors
 
 # Backtracks for longer than anybody waits.
@@ -122,3 +124,27 @@ def test_engine_is_not_imported_for_plain_patterns() -> None:
     )
 
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (JSOOMException("heap"), "the pattern needs more memory than a grader may use"),
+        (JSEvalException("Error: odd\nat x"), "Error: odd"),
+    ],
+    ids=["memory", "other"],
+)
+def test_question_that_breaks_the_engine_fails_alone(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str
+) -> None:
+    good, bad = Question("[a]", "", "a"), Question("[b]", "", "a")
+    call = javascript._engine.call
+
+    def breaking(function: str, *arguments: object, timeout_s: float) -> object:
+        if "[b]" in str(arguments):
+            raise error
+        return call(function, *arguments, timeout_s=timeout_s)
+
+    monkeypatch.setattr(javascript._engine, "call", breaking)
+
+    assert ask([good, bad], 30.0) == {good: 1, bad: Failure(reason)}

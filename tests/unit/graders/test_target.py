@@ -73,7 +73,7 @@ def test_a_path_out_of_the_workspace_fails(path: str) -> None:
     assert found.status is VerdictStatus.FAILED
     assert found.explanation == (
         f'grader threw: case "first" grader focus file "{path}": path "{path}" '
-        "escapes the run sandbox (`..` or an absolute path)"
+        "escapes the run sandbox: it goes up by `..` or is absolute"
     )
 
 
