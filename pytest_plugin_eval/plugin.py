@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_plugin_eval.pytest_side import options
-from pytest_plugin_eval.pytest_side.stash import codec_key, report_key, settings_key
+from pytest_plugin_eval.pytest_side.stash import codec_key, report_key
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.pytest_side.collector import EvalCase
@@ -33,7 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Keep directories of an eval directory from vanishing by `norecursedirs`, and skip reserved ones."""
+    """Keep cases from vanishing by `norecursedirs`, and skip reserved directories."""
     from pytest_plugin_eval.pytest_side.collector import ignore_decision
 
     return ignore_decision(collection_path, config)
@@ -54,8 +54,8 @@ def pytest_runtest_makereport(
     report = yield
     graded = item.stash.get(report_key, None)
     if graded is not None and (call.when == "call" or (call.when == "setup" and not report.passed)):
-        codec = item.config.stash[codec_key]
-        codec.attach(report, graded, item.config.stash[settings_key].threshold)
+        # A plain attribute of plain values travels from xdist's workers by itself.
+        report.eval_run = item.config.stash[codec_key].encode(graded)  # type: ignore[attr-defined]
     return report
 
 
@@ -65,10 +65,10 @@ def pytest_report_teststatus(
 ) -> tuple[str, str, str] | None:
     """Name the outcomes `partial`, `baseline` and not measured."""
     run, verdict = getattr(report, "eval_run", None), getattr(report, "eval_verdict", None)
-    if run is None and verdict is None:
+    if run is verdict is None:
         return None
     from pytest_plugin_eval.pytest_side.status import run_status, verdict_status
 
-    if verdict is not None:
-        return verdict_status(verdict) if report.when == "call" else None
-    return run_status(report, run)
+    if run is not None:
+        return run_status(report, run)
+    return verdict_status(report, verdict) if verdict is not None else None

@@ -17,7 +17,7 @@ __all__ = ["Replay"]
 
 
 class Replay:
-    """An agent backend that reads what earlier runs left behind; needs no binary, key or network."""
+    """An agent backend that reads what earlier runs left behind; needs no binary and no key."""
 
     def __init__(self, sources: Mapping[Path, Path], *, named: bool) -> None:
         """Replay from *sources*, record directories by suite root.

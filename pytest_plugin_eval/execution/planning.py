@@ -49,8 +49,8 @@ def plan_case(
 ) -> PlannedCase:
     """Return the planned runs of a case; *recorded* are the keys that a replay finds.
 
-    Raises `CaseError` when both arms are asked for and no plugin resolves, or when a replay finds no
-    record of the case.
+    Raises `CaseError` when both arms are asked for and no plugin resolves, or when a replay finds
+    no record of the case.
     """
     two_arms = _two_arms(case, settings)
     if recorded is None:

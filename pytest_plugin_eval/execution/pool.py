@@ -15,9 +15,9 @@ K = TypeVar("K")
 class RunPool(Generic[K, T]):
     """Works through keys in order, a few at once, never far ahead of the one that is waited for.
 
-    The work is waiting for child processes, so threads do. A session that stops at its first failure
-    (``-x``) must not have paid for the whole suite by then: *ahead* bounds how many runs beyond the
-    awaited one may have been started.
+    The work is waiting for child processes, so threads do. A session that stops at its first
+    failure (``-x``) must not have paid for the whole suite by then: *ahead* bounds how many runs
+    beyond the awaited one may have been started.
     """
 
     def __init__(

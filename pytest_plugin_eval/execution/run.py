@@ -37,7 +37,7 @@ class RunMaker:
         self._stopped: str | None = None
 
     def record(self, planned: PlannedCase, key: RunKey) -> RunRecord:
-        """Return the record of a run, made now unless something forbids it (`Ending.NOT_STARTED`)."""
+        """Return the record of a run, made now unless something forbids it."""
         reason = self._forbidden(key)
         if reason is not None:
             return _not_started(key, reason)
@@ -115,4 +115,3 @@ def _not_started(key: RunKey, reason: str) -> RunRecord:
         outcome=RunOutcome(ending=Ending.NOT_STARTED, error=reason),
         trace=Trace(),
     )
-

@@ -19,7 +19,6 @@ from pytest_plugin_eval.errors import CaseError, EvalError, PytestPluginEvalWarn
 from pytest_plugin_eval.pytest_side.ids import run_name
 from pytest_plugin_eval.pytest_side.stash import (
     collection_key,
-    picked_key,
     report_key,
     settings_key,
     workbench_key,
@@ -33,19 +32,19 @@ if TYPE_CHECKING:
 __all__ = ["EvalCase", "EvalRun", "RunFailed", "collect_directory", "ignore_decision"]
 
 
-class RunFailed(Exception):  # noqa: N818 -- an outcome, raised to pytest only
+class RunFailed(Exception):
     """A run whose score alone sinks its case; the text is the whole explanation."""
 
 
-class RunNotMeasured(Exception):  # noqa: N818 -- an outcome, raised to pytest only
+class RunNotMeasured(Exception):
     """A run of which no score can be given; the text says why."""
 
 
 def ignore_decision(path: Path, config: pytest.Config) -> bool | None:
-    """Return ``False`` for a directory on the way to a case, ``True`` for a reserved one, else ``None``.
+    """Return ``False`` for a directory that leads to a case, ``True`` for a reserved one.
 
-    pytest's `norecursedirs` (``build``, ``.*``, …) would otherwise drop cases without a word; a plain
-    ``False`` would overrule ``--ignore`` as well, so those are left to pytest.
+    pytest's `norecursedirs` (``build``, ``.*``, …) would otherwise drop cases without a word; a
+    plain ``False`` would overrule ``--ignore`` as well, so those are left to pytest.
     """
     settings = config.stash.get(settings_key, None)
     if settings is None or not path.is_dir():
@@ -64,12 +63,10 @@ def ignore_decision(path: Path, config: pytest.Config) -> bool | None:
 def _is_ignored_by_user(path: Path, config: pytest.Config) -> bool:
     import fnmatch
 
-    ignored = config.getoption("ignore") or []
-    globs = config.getoption("ignore_glob") or []
     here = config.invocation_params.dir
-    return any(path == Path(os.path.abspath(here / str(one))) for one in ignored) or any(
-        fnmatch.fnmatch(str(path), os.path.abspath(here / str(glob))) for glob in globs
-    )
+    ignored = (os.path.normpath(here / str(one)) for one in config.getoption("ignore") or ())
+    globs = (os.path.normpath(here / str(one)) for one in config.getoption("ignore_glob") or ())
+    return str(path) in ignored or any(fnmatch.fnmatch(str(path), glob) for glob in globs)
 
 
 def collect_directory(path: Path, parent: pytest.Collector) -> EvalCase | None:
@@ -122,8 +119,8 @@ class EvalCase(pytest.Directory):
 class EvalRun(pytest.Item):
     """One run of one arm. The agent session is its set-up, the assertion its call.
 
-    So a run that could not be measured is an error, and one that was measured and found wanting is a
-    failure, in every output of pytest's.
+    So a run that could not be measured is an error, and one that was measured and found wanting is
+    a failure, in every output of pytest's.
     """
 
     planned: PlannedCase
@@ -157,6 +154,8 @@ class EvalRun(pytest.Item):
 
     def setup(self) -> None:
         """Make or load the run and grade it."""
+        from pytest_plugin_eval.reports.junit import run_properties
+
         if self.config.getoption("setuponly", False) or self.config.getoption("setupplan", False):
             # These show fixtures; they must not start an agent.
             pytest.skip("an eval run has no fixtures to set up")
@@ -165,6 +164,10 @@ class EvalRun(pytest.Item):
             raise RunNotMeasured(bench.refusal)
         report = bench.run(self)
         self.stash[report_key] = report
+        # On the item, not on one report: JUnit writes a testcase's properties at its teardown.
+        self.user_properties[:] = run_properties(
+            report, threshold=self.config.stash[settings_key].threshold
+        )
         if report.outcome.ending is Ending.NOT_STARTED:
             pytest.skip(f"not started: {report.outcome.error}")
         if not report.measured:

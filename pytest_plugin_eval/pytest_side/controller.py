@@ -1,4 +1,4 @@
-"""The session object: gathers run reports, gives verdicts, stops the session, writes the results."""
+"""The session object: gathers run reports, gives verdicts, stops the session."""
 
 from __future__ import annotations
 
@@ -72,6 +72,7 @@ class EvalController:
         """Remember the session: verdicts count for it."""
         self._session = session
 
+    @pytest.hookimpl(tryfirst=True)  # before pytest asks for the lines that follow the collection
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Learn which runs are expected; under xdist the workers tell."""
         self.expect(item.nodeid for item in session.items)
@@ -176,11 +177,11 @@ class EvalController:
         return ceiling is None or self.spent_usd < ceiling
 
     def _partial_if_unfinished(self) -> None:
-        if any(progress.expected - progress.finished for progress in self.cases.values()):
-            # Runs in plain sessions are refused one by one and say so; workers know only their own
-            # spending, so the session is stopped for them.
-            if self._is_distributed():
-                self._stop(f"cost ceiling ${self._settings.max_cost_usd:g} reached", "cost_ceiling")
+        # Runs in plain sessions are refused one by one and say so; workers know only their own
+        # spending, so the session is stopped for them.
+        unfinished = any(one.expected - one.finished for one in self.cases.values())
+        if unfinished and self._is_distributed():
+            self._stop(f"cost ceiling ${self._settings.max_cost_usd:g} reached", "cost_ceiling")
 
     def _partial(self, reason: str) -> None:
         order = ("interrupted", "auth_failed", "cost_ceiling", "not_measured")
@@ -226,10 +227,10 @@ class EvalController:
 
     def _heed_maxfail(self) -> None:
         # xdist counts only reports that came from workers (xdist 3.8).
+        failed = self._session.testsfailed if self._session is not None else 0
         limit = self._config.getoption("maxfail", 0)
-        if limit and self._is_distributed() and self._session is not None:
-            if self._session.testsfailed >= limit:
-                self._stop(f"stopping after {self._session.testsfailed} failures", None)
+        if limit and self._is_distributed() and failed >= limit:
+            self._stop(f"stopping after {failed} failures", None)
 
     def _finish(self) -> None:
         from pytest_plugin_eval.pytest_side.results import write_results

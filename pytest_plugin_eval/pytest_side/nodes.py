@@ -25,14 +25,12 @@ class EvalNodes:
         """Hand the session's name to a worker."""
         node.workerinput["plugin_eval"] = {"session_id": self._controller.session_id}
 
-    def pytest_xdist_node_collection_finished(
-        self, node: WorkerController, ids: Sequence[str]
-    ) -> None:
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         """Learn which runs are expected."""
         self._controller.expect(ids)
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_testnodedown(self, node: WorkerController, error: object) -> None:
+    def pytest_testnodedown(self, node: WorkerController) -> None:
         """Take in what the worker found while collecting; a crashed one left nothing."""
         parcel = getattr(node, "workeroutput", {}).get("plugin_eval")
         if parcel is not None:

@@ -1,4 +1,4 @@
-"""The option table: one row an option, from which the parser, the ini values and `Settings` come."""
+"""The option table: one row an option; parser, ini values and `Settings` come from it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import pytest
 
@@ -49,7 +49,9 @@ class Option:
 
 
 def _whole(least: int, most: int | None) -> Convert:
-    expected = f"a whole number from {least} to {most}" if most else f"a whole number of {least} or more"
+    expected = (
+        f"a whole number from {least} to {most}" if most else f"a whole number of {least} or more"
+    )
 
     def convert(text: str) -> int:
         try:
@@ -265,7 +267,11 @@ OPTIONS: Final[tuple[Option, ...]] = (
         help="Assert trust in the plugin's directory (nothing asks for it yet)",
     ),
     Option(
-        name="--eval-case", field="case_glob", convert=str, hidden=True, help="Cases by name, a glob"
+        name="--eval-case",
+        field="case_glob",
+        convert=str,
+        hidden=True,
+        help="Cases by name, a glob",
     ),
     Option(
         name="--eval-tag", field="tags", convert=str, many=True, hidden=True, help="Cases by tag"
@@ -306,7 +312,6 @@ def add_options(parser: pytest.Parser) -> None:
             group.addoption(
                 option.name, action="store_true", default=None, dest=option.dest, help=help_text
             )
-            kind = "bool"
         elif option.many:
             # Several words after one option, as the reference command takes them.
             group.addoption(
@@ -318,14 +323,18 @@ def add_options(parser: pytest.Parser) -> None:
                 metavar=option.metavar,
                 help=help_text,
             )
-            kind = "args"
         else:
             group.addoption(
                 option.name, default=None, dest=option.dest, metavar=option.metavar, help=help_text
             )
-            kind = "string"
         if not option.hidden:
-            parser.addini(option.ini, option.help, type=kind, default=None)
+            parser.addini(option.ini, option.help, type=_ini_type(option), default=None)
+
+
+def _ini_type(option: Option) -> Literal["bool", "args", "string"]:
+    if option.convert is None:
+        return "bool"
+    return "args" if option.many else "string"
 
 
 def settings_from(config: pytest.Config) -> Settings:
@@ -392,4 +401,6 @@ def _check_together(settings: Settings, config: pytest.Config) -> None:
             f"{settings.concurrency} alone"
         )
     if getattr(config.option, "dist", "no") == "each" and settings.mode is not Mode.REPLAY:
-        raise SettingsError("--dist each: would make every run once on each worker; use --dist load")
+        raise SettingsError(
+            "--dist each: would make every run once on each worker; use --dist load"
+        )

@@ -10,10 +10,7 @@ import typing
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 
-import pytest
-
 from pytest_plugin_eval.errors import RecordError
-from pytest_plugin_eval.reports.junit import run_properties
 from pytest_plugin_eval.scoring.model import CaseInfo, RunReport
 from pytest_plugin_eval.text import without_surrogates
 
@@ -31,11 +28,6 @@ class PayloadCodec:
         # that its id is not given to another.
         self._plain: dict[int, tuple[CaseInfo, object]] = {}
         self._cases: dict[int, tuple[object, CaseInfo]] = {}
-
-    def attach(self, report: pytest.TestReport, run: RunReport, threshold: float) -> None:
-        """Put the payload and the JUnit properties of a run on its report."""
-        report.eval_run = self.encode(run)  # type: ignore[attr-defined]  # reports carry extras so
-        report.user_properties.extend(run_properties(run, threshold=threshold))
 
     def encode(self, run: RunReport) -> dict[str, object]:
         """Return the run as dicts, lists, strings, numbers, booleans and None.
@@ -82,7 +74,8 @@ def _plain(value: object) -> object:
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
     if dataclasses.is_dataclass(value):
-        return {name: _plain(getattr(value, name)) for name in _names(type(value))}
+        cls: type = type(value)
+        return {name: _plain(getattr(value, name)) for name in _names(cls)}
     raise TypeError(f"a run report cannot hold {value!r}")
 
 

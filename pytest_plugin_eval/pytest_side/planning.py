@@ -1,4 +1,4 @@
-"""From a case directory to the runs this session wants, with everything pytest has to know of it."""
+"""From a case directory to the runs this session wants."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ __all__ = ["note_place", "plan"]
 def plan(directory: Path, place: EvalDirectory, nodeid: str, config: pytest.Config) -> PlannedCase:
     """Load a case and plan its runs.
 
-    Raises `CaseError` for a case that does not load, and for one that this version cannot run unless
-    only the plan is wanted (``--collect-only``).
+    Raises `CaseError` for a case that does not load, and for one that this version cannot run
+    unless only the plan is wanted (``--collect-only``).
     """
     settings = config.stash[settings_key]
     bench = config.stash[workbench_key]

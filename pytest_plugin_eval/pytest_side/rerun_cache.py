@@ -14,8 +14,8 @@ __all__ = ["translate_verdicts"]
 def translate_verdicts(config: pytest.Config, runs: Mapping[str, Sequence[str]]) -> None:
     """Replace verdicts in pytest's cache by the runs of their case.
 
-    *runs* holds the run ids by case node id. Otherwise the next ``--lf`` would find no such test and
-    run everything, and ``--sw`` would start from the beginning.
+    *runs* holds the run ids by case node id. Otherwise the next ``--lf`` would find no such test
+    and run everything, and ``--sw`` would start from the beginning.
     """
     cache = getattr(config, "cache", None)
     if cache is None or not runs or hasattr(config, "workerinput"):
@@ -33,9 +33,8 @@ def translate_verdicts(config: pytest.Config, runs: Mapping[str, Sequence[str]])
 
 def _translate_stepwise(cache: pytest.Cache, verdicts: Mapping[str, Sequence[str]]) -> None:
     step = cache.get("cache/stepwise", None)
-    if isinstance(step, dict):
-        last = step.get("last_failed")
-        if last in verdicts and verdicts[last]:
-            cache.set("cache/stepwise", {**step, "last_failed": verdicts[last][0]})
-    elif step in verdicts and verdicts[step]:
-        cache.set("cache/stepwise", verdicts[step][0])
+    if not isinstance(step, dict):
+        return
+    runs = verdicts.get(str(step.get("last_failed")))
+    if runs:
+        cache.set("cache/stepwise", {**step, "last_failed": runs[0]})

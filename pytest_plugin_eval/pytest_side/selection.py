@@ -48,6 +48,7 @@ class EvalSelection:
             config.hook.pytest_deselected(items=dropped)
             items[:] = [item for item in items if item not in set(dropped)]
 
+    @pytest.hookimpl(tryfirst=True)  # before pytest asks for the lines that follow the collection
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Get everything ready that the selected runs need, before the first of them starts."""
         runs = _runs(session.items)
@@ -113,4 +114,3 @@ def _glob(pattern: str) -> re.Pattern[str]:
     """Return the reference's glob: ``*`` any run of characters, ``?`` one, the rest literal."""
     special: dict[str, str] = {"*": ".*", "?": "."}
     return re.compile("".join(special.get(char, re.escape(char)) for char in pattern), re.DOTALL)
-

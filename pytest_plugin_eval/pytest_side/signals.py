@@ -14,8 +14,8 @@ __all__ = ["SessionSignals"]
 class SessionSignals:
     """While entered, SIGTERM and SIGHUP stop the session the way SIGINT does.
 
-    Finished runs are then kept and the results written. The former handlers come back afterwards, and
-    are called when they are functions.
+    Finished runs are then kept and the results written. The former handlers come back afterwards,
+    and are called when they are functions.
     """
 
     def __init__(self, names: Iterable[str] = ("SIGINT", "SIGTERM", "SIGHUP")) -> None:

@@ -23,9 +23,9 @@ __all__ = [
     "workbench_key",
 ]
 
-settings_key = pytest.StashKey["Settings"]()
-picked_key = pytest.StashKey["Picked"]()
-collection_key = pytest.StashKey["CollectionState"]()
-workbench_key = pytest.StashKey["Workbench"]()
-codec_key = pytest.StashKey["PayloadCodec"]()
-report_key = pytest.StashKey["RunReport"]()
+settings_key: pytest.StashKey[Settings] = pytest.StashKey()
+picked_key: pytest.StashKey[Picked] = pytest.StashKey()
+collection_key: pytest.StashKey[CollectionState] = pytest.StashKey()
+workbench_key: pytest.StashKey[Workbench] = pytest.StashKey()
+codec_key: pytest.StashKey[PayloadCodec] = pytest.StashKey()
+report_key: pytest.StashKey[RunReport] = pytest.StashKey()

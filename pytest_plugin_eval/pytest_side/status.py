@@ -33,11 +33,13 @@ def run_status(
     return None
 
 
-def verdict_status(verdict: Mapping[str, object]) -> Status | None:
+def verdict_status(
+    report: pytest.TestReport | pytest.CollectReport, verdict: Mapping[str, object]
+) -> Status | None:
     """Return the status of a verdict that missed under ``--eval-report-only``, else ``None``.
 
     Its report passes, for the exit status; its word does not claim that the case did.
     """
-    if verdict.get(MISSED):
+    if verdict[MISSED] and report.when == "call":
         return MISSED, "m", "MISSED"
     return None

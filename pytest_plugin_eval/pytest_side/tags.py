@@ -14,7 +14,16 @@ __all__ = ["mark_names", "marker_names"]
 
 # Marks that pytest or Python acts upon; a tag of such a name would skip or break the run.
 _ACTIVE = frozenset(
-    "filterwarnings parametrize skip skipif tryfirst trylast usefixtures xfail".split()
+    [
+        "filterwarnings",
+        "parametrize",
+        "skip",
+        "skipif",
+        "tryfirst",
+        "trylast",
+        "usefixtures",
+        "xfail",
+    ]
 )
 
 
@@ -25,7 +34,7 @@ def mark_names(config: pytest.Config) -> frozenset[str]:
 
 
 def marker_names(case: Case, config: pytest.Config) -> tuple[str, ...]:
-    """Return the tags of a case that become markers, registered; the others are warned about once.
+    """Return the tags of a case that become markers, registered; warn once about the others.
 
     A tag becomes a marker when `-m` can name it and no plugin owns a mark of that name
     (decisions, 19); ``--tag`` of `plugin-eval run` finds every tag.

@@ -31,7 +31,13 @@ class Workbench:
     """Makes, keeps and grades runs; heavy parts are loaded with the first run."""
 
     def __init__(
-        self, settings: Settings, *, rootdir: Path, session_id: str, stop_early: bool, is_worker: bool
+        self,
+        settings: Settings,
+        *,
+        rootdir: Path,
+        session_id: str,
+        stop_early: bool,
+        is_worker: bool,
     ) -> None:
         self.settings = settings
         self.session_id = session_id
@@ -109,6 +115,7 @@ class Workbench:
     def close(self) -> None:
         """End the runs in flight, start no other, and give the results directories free."""
         from pytest_plugin_eval.storage.results_dir import release_results_directory
+
         if self._maker is not None:
             self._maker.stop("the session was stopped")
         if self._pool is not None:

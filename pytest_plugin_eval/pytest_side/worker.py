@@ -22,7 +22,8 @@ class EvalWorker:
     def pytest_sessionfinish(self) -> None:
         """Put what collection found into xdist's own parcel (decisions, 22)."""
         state = self._config.stash[collection_key]
-        self._config.workeroutput["plugin_eval"] = {
+        output: dict[str, object] = self._config.workeroutput  # type: ignore[attr-defined]  # xdist's
+        output["plugin_eval"] = {
             "plans": [dataclasses.asdict(plan) for plan in state.plans],
             "broken": {nodeid: list(texts) for nodeid, texts in state.broken.items()},
             "loose": list(state.loose),

@@ -49,7 +49,9 @@ def plan_lines(
     lines = [_case_line(plan) for plan in plans]
     made = [plan for plan in plans if plan.refusal is None and not plan.skipped]
     runs, votes = sum(map(_runs, made)), sum(plan.votes for plan in made)
-    lines.append(f"{plural(len(made), 'case')}, {plural(runs, 'run')}, {plural(votes, 'judge call')}")
+    lines.append(
+        f"{plural(len(made), 'case')}, {plural(runs, 'run')}, {plural(votes, 'judge call')}"
+    )
     if replay:
         lines.append("replayed from records: no cost")
     else:
@@ -63,7 +65,9 @@ def _case_line(plan: CasePlan) -> str:
     arms = f"{plan.with_runs} with"
     if plan.without_runs:
         arms += f" + {plan.without_runs} without"
-    line = f"{plan.nodeid}: {plural(_runs(plan), 'run')} ({arms}), {plural(plan.votes, 'judge call')}"
+    line = (
+        f"{plan.nodeid}: {plural(_runs(plan), 'run')} ({arms}), {plural(plan.votes, 'judge call')}"
+    )
     return line if plan.refusal is None else f"{line}\n    would be refused: {plan.refusal}"
 
 

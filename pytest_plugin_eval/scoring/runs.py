@@ -9,11 +9,6 @@ from pytest_plugin_eval.scoring.model import CaseInfo, RunReport, Verdict, Verdi
 
 __all__ = ["mean", "meets_threshold", "run_report", "sinks_case", "total"]
 
-# Scores are sums of a few weights divided by another such sum, and means of a few scores: their
-# rounding error is far below this, and no two different scores of a real case are this near to each
-# other.
-ROUNDING = 1e-9
-
 
 def run_report(
     *,
@@ -60,8 +55,7 @@ def run_report(
 def sinks_case(score: float, threshold: float, planned: int) -> bool:
     """Return whether a run of this score alone makes its case miss the threshold.
 
-    ``(planned - 1 + score) / planned < threshold``, with `meets_threshold`'s allowance for
-    rounding.
+    ``(planned - 1 + score) / planned < threshold``.
     """
     return not meets_threshold((planned - 1 + score) / planned, threshold)
 
@@ -69,10 +63,10 @@ def sinks_case(score: float, threshold: float, planned: int) -> bool:
 def meets_threshold(score: float, threshold: float) -> bool:
     """Return whether *score* is at or above *threshold*.
 
-    A mean that differs from the threshold by rounding alone meets it: three runs of 0.7 have a mean
-    of 0.6999999999999998, which nobody would call a miss of 0.7.
+    Compared as it stands, without an allowance for rounding, as the reference does: its verdicts
+    and ours must not differ. Spec: behaviour-evals, 5.3.
     """
-    return score >= threshold - ROUNDING
+    return score >= threshold
 
 
 def total(values: Iterable[float]) -> float:

@@ -10,8 +10,8 @@ __all__ = ["Ledger"]
 class Ledger:
     """Adds up costs under an optional ceiling; safe to use from several threads.
 
-    Spec: behaviour-evals, 6.3: spent at or above the ceiling, nothing further starts; a ceiling of 0
-    starts nothing at all.
+    Spec: behaviour-evals, 6.3: spent at or above the ceiling, nothing further starts; a ceiling of
+    0 starts nothing at all.
     """
 
     def __init__(self, ceiling_usd: float | None = None) -> None:
