@@ -13,8 +13,22 @@ from pydantic import BaseModel, ValidationError
 from pytest_plugin_eval.cases import yaml12
 from pytest_plugin_eval.cases.documents import CASE_YAML, GRADERS, PROMPT, CaseFiles
 from pytest_plugin_eval.cases.frontmatter import trimmed
-from pytest_plugin_eval.cases.model import CaseFile, Context, Execution, PromptFields, Source
-from pytest_plugin_eval.cases.problems import Document, Report, unknown_key, value_shown
+from pytest_plugin_eval.cases.model import (
+    VERSION,
+    CaseFile,
+    Context,
+    Execution,
+    PromptFields,
+    Source,
+)
+from pytest_plugin_eval.cases.problems import (
+    Document,
+    Report,
+    expected_of,
+    unknown_key,
+    value_shown,
+)
+from pytest_plugin_eval.cases.tool_names import BUILT_IN_TOOLS
 from pytest_plugin_eval.text import did_you_mean
 
 __all__ = ["Definition", "define"]
@@ -28,9 +42,9 @@ FRONTMATTER = frozenset(FRONTMATTER_IN_ORDER)
 
 WITHOUT_EFFECT = ("artifact_publish", "growthbook_overrides")
 HIGHEST_MAJOR = 1
-VERSION_EXPECTED = 'a string such as "1.0", in quotes'
 
 _VERSION = re.compile(r"\s*([0-9]+)(?:\.[0-9]+)*\s*")
+_BARE_NAME = re.compile(r"[A-Za-z0-9_]+")
 _ENV_KEY = re.compile(r"EVAL_[A-Z0-9_]*")
 
 M = TypeVar("M", bound=BaseModel)
@@ -89,13 +103,13 @@ class _Merge:
         prefix = "".join(f"{part}." for part in path)
         nulls = [key for key, value in data.items() if value is None]
         for key in nulls:
-            expected = model.model_fields[key].description
-            self.report.error(document, f"{prefix}{key} must be {expected}, got null", (*path, key))
+            text = f"{prefix}{key} must be {expected_of(model, key)}, got null"
+            self.report.error(document, text, (*path, key))
         try:
             given = {key: data[key] for key in data if key not in nulls} if nulls else data
             checked = model.model_validate(given)
         except ValidationError as raised:
-            self.report.invalid(document, raised, model, path=path, prefix=prefix)
+            self.report.invalid(document, raised, model, path=path, prefix=prefix, nulls=nulls)
             return None
         return None if nulls else checked
 
@@ -113,8 +127,9 @@ def define(files: CaseFiles, directory: str, report: Report) -> Definition:
     _check_version(merge, needs)
     _check_name(merge, needs, os.path.basename(directory))
     _check_env(merge)
+    _check_disallowed(merge)
     for key in WITHOUT_EFFECT:
-        if key in merge.origins:
+        if key in merge.values:
             document, path = merge.origins[key]
             report.warning(document, f"{key} has no effect here", path)
     return Definition(
@@ -126,8 +141,8 @@ def define(files: CaseFiles, directory: str, report: Report) -> Definition:
 
 
 def _frontmatter(prompt: Document, report: Report) -> Mapping[str, object]:
-    unknown = prompt.fields.keys() - FRONTMATTER
-    for key in sorted(unknown):
+    unknown = [key for key in prompt.fields if key not in FRONTMATTER]
+    for key in unknown:
         report.error(prompt, _unknown_in_frontmatter(key), (key,))
     return {key: prompt.fields[key] for key in prompt.fields if key not in unknown}
 
@@ -175,9 +190,7 @@ def _section(
     value = document.fields.get(name)
     if isinstance(value, dict):
         return value
-    if needed and name not in document.fields:
-        report.error(document, f"{name} is missing, expected a mapping with at least a prompt")
-    elif name in document.fields:
+    if name in document.fields:
         text = f"{name} must be a mapping, got {value_shown(value)}"
         if needed:
             report.error(document, text, (name,))
@@ -193,9 +206,9 @@ def _warn_unknown(
     fields: Mapping[str, object],
     known: frozenset[str],
 ) -> None:
-    unknown = fields.keys() - known
-    for key in sorted(unknown) if unknown else ():
-        report.warning(document, _ignored_key(key, path, known), (*path, key))
+    for key in fields:
+        if key not in known:
+            report.warning(document, _ignored_key(key, path, known), (*path, key))
 
 
 def _ignored_key(key: str, path: yaml12.Path, known: frozenset[str]) -> str:
@@ -216,14 +229,14 @@ def _check_version(merge: _Merge, case_yaml: Document | None) -> None:
     origin = merge.origins.get("schema_version")
     if origin is None:
         if case_yaml is not None:
-            merge.report.error(case_yaml, f"schema_version is missing, expected {VERSION_EXPECTED}")
+            merge.report.error(case_yaml, f"schema_version is missing, expected {VERSION}")
         return
     version = merge.values.get("schema_version")
     if not isinstance(version, str):
         return
     found = _VERSION.fullmatch(version)
     if found is None:
-        text = f"schema_version must be {VERSION_EXPECTED}, got {value_shown(version)}"
+        text = f"schema_version must be {VERSION}, got {value_shown(version)}"
     elif int(found[1]) > HIGHEST_MAJOR:
         text = f"schema_version {version!r} is of a newer format, this version reads up to 1.x"
     else:
@@ -249,6 +262,21 @@ def _check_env(merge: _Merge) -> None:
                 f"env: the name {value_shown(key)} is not allowed, expected EVAL_ and A-Z 0-9 _",
                 (*path, key),
             )
+
+
+def _check_disallowed(merge: _Merge) -> None:
+    names = merge.values.get("disallowed_tools")
+    for index, name in enumerate(names if isinstance(names, list) else ()):
+        if not name.strip() or name.strip() in BUILT_IN_TOOLS:
+            continue
+        document, path = merge.origins["disallowed_tools"]
+        if _BARE_NAME.fullmatch(name.strip()) and not name.startswith("mcp__"):
+            text = f"is no built-in tool known here{did_you_mean(name, BUILT_IN_TOOLS)}"
+            note = merge.report.warning
+        else:
+            text = "cannot be disallowed, expected the bare name of a built-in tool"
+            note = merge.report.error
+        note(document, f"disallowed_tools: {value_shown(name)} {text}", (*path, index))
 
 
 def _prompt(merge: _Merge, files: CaseFiles, directory: str) -> str:

@@ -78,11 +78,12 @@ class _Reader:
             return {}
 
     def prompt(self, entry: os.DirEntry[str] | None) -> Document | None:
-        """Return `prompt.md`."""
+        """Return `prompt.md`; ``None`` also when it says nothing."""
         text = self._text(entry, PROMPT)
         if text is None or entry is None:
             return None
-        return self._with_frontmatter(entry.path, text, PROMPT)
+        document = self._with_frontmatter(entry.path, text, PROMPT)
+        return document if document and (document.fields or document.body) else None
 
     def case_yaml(self, entry: os.DirEntry[str] | None) -> Document | None:
         """Return `case.yaml`; ``None`` also when it holds nothing but comments."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 __all__ = ["Split", "UnterminatedError", "decoded", "split_frontmatter", "trimmed"]
@@ -11,7 +12,9 @@ _JS_SPACE = (
     "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
-FENCE = "---"
+_BLANK = f"[{_JS_SPACE.replace(chr(10), '')}]*"
+# A line of three hyphens, spaces around them allowed.
+_FENCE = re.compile(rf"(?:(?<=\n)|\A){_BLANK}---{_BLANK}(?=\n|\Z)")
 
 
 class UnterminatedError(ValueError):
@@ -40,14 +43,12 @@ def trimmed(text: str) -> str:
 
 def split_frontmatter(text: str) -> Split:
     """Take a text apart. Spec: behaviour-evals, 2.6 and 3."""
-    first, newline, rest = text.partition("\n")
-    if not newline or not first.startswith(FENCE) or trimmed(first) != FENCE:
+    opening = _FENCE.match(text)
+    if opening is None or text[0] != "-" or opening.end() == len(text):
         return Split(None, trimmed(text))
-    start = 0
-    while start < len(rest):
-        end = rest.find("\n", start)
-        stop = len(rest) if end < 0 else end
-        if trimmed(rest[start:stop]) == FENCE:
-            return Split(rest[:start], trimmed(rest[stop:]))
-        start = stop + 1
-    raise UnterminatedError
+    start = opening.end() + 1
+    # The lookbehind of `_FENCE` sees the line break that ends the opening fence.
+    closing = _FENCE.search(text, start)
+    if closing is None:
+        raise UnterminatedError
+    return Split(text[start : closing.start()], trimmed(text[closing.end() :]))

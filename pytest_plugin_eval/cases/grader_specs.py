@@ -23,7 +23,13 @@ from pytest_plugin_eval.cases.model import (
     ToolPattern,
     ToolUsedSpec,
 )
-from pytest_plugin_eval.cases.problems import Document, Report, unknown_key, value_shown
+from pytest_plugin_eval.cases.problems import (
+    Document,
+    Report,
+    expected_of,
+    unknown_key,
+    value_shown,
+)
 from pytest_plugin_eval.text import did_you_mean
 
 __all__ = ["PatternCheck", "load_graders"]
@@ -82,7 +88,8 @@ def load_graders(
         names.setdefault(spec.name, raw)
         _check_meaning(raw, spec, directory, report)
         patterns.extend(_patterns(raw, spec))
-    if not seen and not files.broken & {CASE_YAML, GRADERS}:
+    listed = files.case_yaml.fields.get(GRADERS) if files.case_yaml else None
+    if not seen and not listed and not files.broken & {CASE_YAML, GRADERS}:
         where: Document | str = files.case_yaml or directory
         report.error(
             where, "there is no grader, expected one file graders/*.md or graders in case.yaml"
@@ -92,7 +99,7 @@ def load_graders(
 
 
 def _raw_graders(files: CaseFiles, report: Report) -> Iterator[_Raw]:
-    listed = files.case_yaml.fields.get("graders") if files.case_yaml else None
+    listed = files.case_yaml.fields.get(GRADERS) if files.case_yaml else None
     if files.case_yaml is not None and listed is not None:
         yield from _listed(files.case_yaml, listed, report, has_files=bool(files.graders))
     for document in files.graders:
@@ -141,12 +148,14 @@ def _spec(raw: _Raw, report: Report) -> GraderSpec | None:
         return None
     sound = True
     given = {}
+    nulls: list[str] = []
     for key, value in raw.fields.items():
         field = model.model_fields.get(key)
         if field is None:
             text = _unknown_option(key, str(kind))
         elif value is None:
-            text = f"{key} must be {field.description}, got null"
+            text = f"{key} must be {expected_of(model, key)}, got null"
+            nulls.append(key)
         else:
             given[key] = value
             continue
@@ -155,7 +164,7 @@ def _spec(raw: _Raw, report: Report) -> GraderSpec | None:
     try:
         spec = model.model_validate(given)
     except ValidationError as raised:
-        report.invalid(raw.document, raised, model, path=raw.path, prefix=raw.prefix)
+        report.invalid(raw.document, raised, model, path=raw.path, prefix=raw.prefix, nulls=nulls)
         return None
     return spec if sound else None  # type: ignore[return-value]
 

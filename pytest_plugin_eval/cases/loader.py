@@ -28,8 +28,8 @@ def load_case(
     """
     report = Report()
     case_dir, eval_dir = str(directory), str(place.path)
-    if not within(os.path.realpath(case_dir), os.path.realpath(eval_dir)):
-        target = os.path.realpath(case_dir)
+    target = _outside(case_dir, eval_dir)
+    if target:
         report.error(
             case_dir,
             f"is a link to {target!r}, outside the eval directory; put a copy in its place",
@@ -70,6 +70,19 @@ def load_case(
         mock_servers=_merged(directories_in(os.path.join(eval_dir, MOCKS)), files.mock_servers),
         warnings=tuple(report.warnings),
     )
+
+
+def _outside(directory: str, eval_dir: str) -> str | None:
+    """Return where a case really is when a link on the way to it leaves the eval directory."""
+    place = directory
+    while place != eval_dir and not os.path.islink(place):
+        place = os.path.dirname(place)
+        if len(place) < len(eval_dir):
+            break
+    if place == eval_dir:
+        return None
+    target = os.path.realpath(directory)
+    return None if within(target, os.path.realpath(eval_dir)) else target
 
 
 def _merged(suite: Iterable[str], own: Iterable[str]) -> tuple[str, ...]:

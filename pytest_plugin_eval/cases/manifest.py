@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from pytest_plugin_eval.cases.case import Plugin
 from pytest_plugin_eval.errors import SettingsError
-from pytest_plugin_eval.text import shown
+from pytest_plugin_eval.text import one_line, shown
 
 __all__ = [
     "DEFAULT_EVAL_DIR",
@@ -114,7 +115,11 @@ def manifest_of(root: str) -> Manifest:
     problem = _manifest_problem(data)
     if data is None or problem:
         broken = Plugin(name=name, path=path, problem="manifest_invalid")
-        return Manifest(file=Path(file), plugin=broken, notes=(f"{file}: {problem}",))
+        return Manifest(
+            file=Path(file),
+            plugin=broken,
+            notes=(f"{file}: {problem}, so the plugin cannot be loaded",),
+        )
     eval_dir, notes = _manifest_eval_dir(data, file)
     version = data.get("version")
     plugin = Plugin(
@@ -125,48 +130,58 @@ def manifest_of(root: str) -> Manifest:
 
 def _json_object(file: str) -> dict[str, object] | None:
     try:
-        data = json.loads(Path(file).read_bytes())
+        text = Path(file).read_bytes().decode("utf-8", errors="replace").removeprefix("\ufeff")
+        data = json.loads(text, parse_constant=_refuse)
     except (OSError, ValueError, RecursionError):
         return None
     return data if isinstance(data, dict) else None
 
 
-def _manifest_problem(data: dict[str, object] | None) -> str | None:
+def _refuse(word: str) -> None:
+    raise ValueError(word)  # NaN and Infinity, which only Python reads
+
+
+def _manifest_problem(data: Mapping[str, object] | None) -> str | None:
+    """Return why the agent would refuse a manifest, as far as was found out by trying."""
     if data is None:
-        return "is not a readable JSON object, the plugin cannot be loaded"
-    if not isinstance(data.get("name"), str) or not data["name"]:
-        return f"name must be a string, got {shown(data.get('name'))}"
+        return "is not a readable JSON object"
+    name = data.get("name")
+    if not isinstance(name, str) or not name or " " in name or not name.isprintable():
+        return f"name must be a string without spaces, got {shown(name)}"
     if not isinstance(data.get("version", ""), str):
         return f"version must be a string, got {shown(data['version'])}"
-    value = _experimental_evals(data)
-    if value is not None and not isinstance(value, str):
-        return f"experimental.evals must be a string, got {shown(value)}"
+    for key in ("agents", "commands", "hooks", "mcpServers", "skills"):
+        value = data.get(key, [])
+        if not isinstance(value, str | list | dict):
+            return f"{key} must be a path or a list of paths, got {shown(value)}"
+        if isinstance(value, str) and not value.startswith("./"):
+            return f"{key} must be a path that begins with './', got {shown(value)}"
+    experimental = data.get("experimental")
+    if isinstance(experimental, dict) and "evals" in experimental:
+        value = experimental["evals"]
+        if not isinstance(value, str | list):
+            return f"experimental.evals must be a string, got {shown(value)}"
     return None
 
 
-def _experimental_evals(data: dict[str, object]) -> object:
+def _manifest_eval_dir(data: Mapping[str, object], file: str) -> tuple[str | None, tuple[str, ...]]:
     experimental = data.get("experimental")
-    value = experimental.get("evals") if isinstance(experimental, dict) else None
-    return value[0] if isinstance(value, list) and len(value) == 1 else value
-
-
-def _manifest_eval_dir(data: dict[str, object], file: str) -> tuple[str | None, tuple[str, ...]]:
-    notes = []
-    if "evals" in data:
-        notes.append(
-            f"{file}: evals at the top level is not read, write"
-            f' "experimental": {{"evals": {shown(data["evals"])}}}'
-        )
-    value = _experimental_evals(data)
-    if not isinstance(value, str):
-        return None, tuple(notes)
-    if reason := _eval_dir_problem(value):
-        notes.append(f"{file}: ignoring experimental.evals, {shown(value)} {reason}; using evals/")
-        return None, tuple(notes)
+    if not isinstance(experimental, dict) or "evals" not in experimental:
+        if "evals" not in data:
+            return None, ()
+        instead = json.dumps({"experimental": {"evals": data["evals"]}})[1:-1]
+        return None, (f"{file}: evals at the top level is ignored, write {one_line(instead)}",)
+    value = experimental["evals"]
+    if isinstance(value, list) and value:
+        value = value[0]
+    reason = _eval_dir_problem(value) if isinstance(value, str) else "is not a string"
+    if reason or not isinstance(value, str):
+        text = f"ignoring experimental.evals: {shown(value)} {reason}; using {DEFAULT_EVAL_DIR}/"
+        return None, (f"{file}: {text}",)
     eval_dir = normalised_eval_dir(value)
-    if eval_dir != DEFAULT_EVAL_DIR:
-        notes.append(f"using eval directory {eval_dir}/ from {file}")
-    return eval_dir, tuple(notes)
+    if eval_dir == DEFAULT_EVAL_DIR:
+        return eval_dir, ()
+    return eval_dir, (f"using eval directory {eval_dir}/ from {file}",)
 
 
 def read_plugin(root: Path) -> Plugin:

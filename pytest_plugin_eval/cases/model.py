@@ -39,6 +39,7 @@ STRING = "a string"
 STRINGS = "a list of strings"
 TARGET = "one of last_message, trace, files, mock_calls or {source: file, path: ...}"
 SIDE = "the name of a tool or {tool: ..., input_match: ...}"
+VERSION = 'a string such as "1.0", with the quotes'
 COUNT = "a whole number, 0 or more"
 
 Text = Annotated[str, Field(description=STRING)]
@@ -167,12 +168,12 @@ Env = Annotated[dict[str, str], Field(description="a mapping of names to strings
 
 class _Settings(Strict):
     model: Text | None = None
-    max_turns: MaxTurns = 10
-    timeout_seconds: Timeout = 300
-    allowed_tools: Texts = []
-    disallowed_tools: Texts = []
+    max_turns: MaxTurns | None = None
+    timeout_seconds: Timeout | None = None
+    allowed_tools: Texts | None = None
+    disallowed_tools: Texts | None = None
     append_system_prompt: Text | None = None
-    env: Env = {}
+    env: Env | None = None
     artifact_publish: Annotated[bool | None, Field(description="true or false")] = None
     growthbook_overrides: Annotated[dict[str, object] | None, Field(description="a mapping")] = None
 
@@ -188,16 +189,16 @@ class Context(Strict):
 
     scaffold_script: Text | None = None
     history_file: Text | None = None
-    add_dirs: Texts = []
+    add_dirs: Texts | None = None
 
 
 class _Top(Strict):
-    schema_version: Text | None = None
+    schema_version: Annotated[str, Field(description=VERSION)] | None = None
     name: Name | None = None
-    description: Text = ""
-    expected_outcome: Text = ""
-    tags: Texts = []
-    plugins: Texts = []
+    description: Text | None = None
+    expected_outcome: Text | None = None
+    tags: Texts | None = None
+    plugins: Texts | None = None
     runs: Runs | None = None
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, get_args
 
 from pytest_plugin_eval.cases import yaml12
 from pytest_plugin_eval.text import did_you_mean, one_line, without_surrogates
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
     from pydantic_core import ErrorDetails
 
-__all__ = ["Document", "Report", "unknown_key", "value_shown"]
+__all__ = ["Document", "Report", "expected_of", "unknown_key", "value_shown"]
 
 # The `repr` of a value that aliases itself many times over would not end.
 _SHORT = reprlib.Repr()
@@ -71,9 +72,10 @@ class Report:
         *,
         path: yaml12.Path = (),
         prefix: str = "",
+        nulls: Iterable[str] = (),
     ) -> None:
-        """Note every problem pydantic found in the mapping at *path*."""
-        told = set()
+        """Note every problem pydantic found in the mapping at *path*, save of fields in *nulls*."""
+        told: set[yaml12.Path] = {(key,) for key in nulls}
         for details in raised.errors(include_url=False, include_context=False):
             location = _real_location(details["loc"])
             if location not in told:
@@ -111,15 +113,36 @@ def _real_location(location: Sequence[str | int]) -> yaml12.Path:
 
 def _expectation(details: ErrorDetails, location: yaml12.Path, model: type[BaseModel]) -> str:
     field = str(location[0])
-    expected = model.model_fields[field].description
+    expected = expected_of(model, field)
     if details["type"] == MISSING and len(details["loc"]) == 1:
         return f"{field} is missing, expected {expected}"
     value = value_shown(details["input"])
     if field in UNIONS:
         return f"{field} must be {expected}"
     if len(location) == 1:
-        return f"{field} must be {expected}, got {value}"
+        quotes = _in_quotes(details["input"]) if expected.startswith("a string") else ""
+        return f"{field} must be {expected}, got {value}{quotes}"
     item = location[1]
-    quoted = f" (write {value!r} in quotes)" if isinstance(details["input"], int | float) else ""
-    name = f"item {item + 1}" if isinstance(item, int) else value_shown(item)
-    return f"{field}: {name} must be a string, got {value}{quoted}"
+    name = f"item {item + 1}" if isinstance(item, int) else str(item)
+    return f"{field}: {name} must be a string, got {value}{_in_quotes(details['input'])}"
+
+
+def _in_quotes(value: object) -> str:
+    if isinstance(value, int | float):
+        return f'; write "{value_shown(value)}" with the quotes'
+    return "; a text that begins with { or [ needs quotes" if isinstance(value, dict | list) else ""
+
+
+@cache
+def expected_of(model: type[BaseModel], field: str) -> str:
+    """Return what a field must be, in words."""
+    info = model.model_fields[field]
+    if info.description:
+        return info.description
+    # `Annotated[...] | None`: the words stand inside the union.
+    descriptions = (
+        note.description
+        for part in get_args(info.annotation)
+        for note in getattr(part, "__metadata__", ())
+    )
+    return next(descriptions, None) or "something else"

@@ -12,6 +12,16 @@ from collections.abc import Callable, MutableMapping
 from typing import NoReturn, TypeAlias
 
 import yaml
+from yaml.events import (
+    AliasEvent,
+    Event,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
 
 try:
     from yaml._yaml import CParser as _Parser
@@ -24,7 +34,7 @@ Path: TypeAlias = tuple[str | int, ...]
 """Where a value stands in a document: keys and indexes from the top."""
 
 # Deep enough for any case; keeps recursion, ours and the interpreter's, far from its limit.
-MAX_DEPTH = 100
+MAX_DEPTH = 200
 # Beyond this a decimal number is infinite for JavaScript, and too long for Python's `int`.
 MAX_DIGITS = 308
 
@@ -38,8 +48,21 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
+_CURES = {
+    "mapping values are not allowed": "a value with a colon and a space in it needs quotes",
+    "cannot start any token": "indent with spaces, and quote a value that begins with @ or `",
+    "unknown escape character": "in single quotes a backslash needs no second one",
+    "expected alphabetic or numeric": "a value that begins with * or & needs quotes",
+    "did not find expected key": "look for a quote too few or a line indented differently",
+}
+# Line breaks in YAML 1.1 only, and characters that libyaml refuses: while a text is read they stand
+# in a private plane of Unicode.
+_BREAKS_OF_1_1 = re.compile("[\x85\u2028\u2029]")
+_CONTROL = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
+_MASK = 0x100000
+_MASKED = re.compile("[\U00100001-\U0010009f\U00102028\U00102029\U0010fffe\U0010ffff]")
 _NAN = frozenset((".nan", ".NaN", ".NAN"))
-_STRING_TAGS = frozenset(("!", "tag:yaml.org,2002:str"))
+_RESOLVED_TAGS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("bool", "float", "int"))
 
 
 class YamlError(ValueError):
@@ -92,78 +115,116 @@ def _number(text: str) -> object:
 
 
 def _read(text: str, lines: MutableMapping[Path, int] | None) -> object:
+    # A string knows whether it is ASCII, so that most files skip the second look.
+    if not text.isascii() and _BREAKS_OF_1_1.search(text):
+        return _read_masked(text, _BREAKS_OF_1_1, lines)
     try:
-        parser = _Parser(text)
-        return _Builder(parser.get_event, lines).document()
+        return _parsed(text, lines)
+    except yaml.reader.ReaderError as error:
+        character = error.character if isinstance(error.character, str) else chr(error.character)
+        if character != "\0" and _CONTROL.search(text):
+            return _read_masked(text, _CONTROL, lines)
+        line = text.count("\n", 0, max(text.find(character), 0)) + 1
+        raise YamlError(f"the character {character!r} is not allowed in YAML", line) from error
+
+
+def _parsed(text: str, lines: MutableMapping[Path, int] | None) -> object:
+    try:
+        return _Builder(_Parser(text).get_event, lines).document()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = " ".join(part for part in (error.context, error.problem) if part)
-        raise YamlError(what, mark.line + 1 if mark else 1) from error
-    except yaml.reader.ReaderError as error:
-        character = error.character if isinstance(error.character, str) else chr(error.character)
-        line = text.count("\n", 0, max(text.find(character), 0)) + 1
-        raise YamlError(f"the character {character!r} is not allowed in YAML", line) from error
+        raise YamlError(what + _cure(what), mark.line + 1 if mark else 1) from error
+
+
+def _cure(what: str) -> str:
+    """Return what helps against the parser's usual complaints, which speak of YAML's grammar."""
+    return next((f"; {cure}" for sign, cure in _CURES.items() if sign in what), "")
+
+
+def _read_masked(
+    text: str, characters: re.Pattern[str], lines: MutableMapping[Path, int] | None
+) -> object:
+    """Read a text with characters that mean more, or less, to YAML 1.1 than to 1.2."""
+    masked = characters.sub(lambda found: chr(ord(found[0]) + _MASK), text)
+    return _unmasked(_read(masked, lines), {})
+
+
+def _unmasked(value: object, done: dict[int, object]) -> object:
+    if isinstance(value, str):
+        return _MASKED.sub(lambda found: chr(ord(found[0]) - _MASK), value)
+    if not isinstance(value, list | dict) or id(value) in done:
+        return done.get(id(value), value)
+    if isinstance(value, list):
+        items: list[object] = []
+        done[id(value)] = items
+        items.extend(_unmasked(item, done) for item in value)
+        return items
+    fields: dict[object, object] = {}
+    done[id(value)] = fields
+    fields.update({_unmasked(key, done): _unmasked(each, done) for key, each in value.items()})
+    return fields
 
 
 class _Builder:
     """Turns the events of one document into values, and notes lines when asked to."""
 
     def __init__(
-        self, next_event: Callable[[], yaml.Event | None], lines: MutableMapping[Path, int] | None
+        self, next_event: Callable[[], Event | None], lines: MutableMapping[Path, int] | None
     ) -> None:
         self._next = next_event
         self._lines = lines
         self._anchors: dict[str, object] = {}
+        self._depth = 0
+        self._path: Path = ()
 
     def document(self) -> object:
         """Return the value of the document; several documents are an error."""
         self._next()
-        if isinstance(self._next(), yaml.StreamEndEvent):
+        if isinstance(self._next(), StreamEndEvent):
             return None
-        value = self._value(self._next(), ())
+        value = self._value(self._next())
         self._next()
         event = self._next()
-        if not isinstance(event, yaml.StreamEndEvent):
+        if not isinstance(event, StreamEndEvent):
             self._refuse("a second document begins, expected only one", event)
         return value
 
-    def _value(self, event: yaml.Event | None, path: Path) -> object:
-        if isinstance(event, yaml.ScalarEvent):
+    def _value(self, event: Event | None) -> object:
+        if isinstance(event, ScalarEvent):
             value = _scalar(event)
             if event.anchor is not None:
                 self._anchors[event.anchor] = value
             return value
-        if isinstance(event, yaml.AliasEvent):
+        if isinstance(event, AliasEvent):
             if event.anchor not in self._anchors:
                 self._refuse(f"the anchor {event.anchor!r} is not defined above", event)
             return self._anchors[event.anchor]
-        if len(path) >= MAX_DEPTH:
+        if self._depth == MAX_DEPTH:
             self._refuse(f"nested more than {MAX_DEPTH} levels deep", event)
-        if isinstance(event, yaml.SequenceStartEvent):
-            return self._sequence(event, path)
-        assert isinstance(event, yaml.MappingStartEvent)  # noqa: S101 - a parser yields no other here
-        return self._mapping(event, path)
+        self._depth += 1
+        if isinstance(event, SequenceStartEvent):
+            return self._sequence(event)
+        assert isinstance(event, MappingStartEvent)
+        return self._mapping(event)
 
-    def _sequence(self, start: yaml.SequenceStartEvent, path: Path) -> list[object]:
+    def _sequence(self, start: SequenceStartEvent) -> list[object]:
         items: list[object] = []
         if start.anchor is not None:
             self._anchors[start.anchor] = items
-        while not isinstance(event := self._next(), yaml.SequenceEndEvent):
-            here = (*path, len(items))
-            self._note(here, event)
-            items.append(self._value(event, here))
+        while not isinstance(event := self._next(), SequenceEndEvent):
+            items.append(self._inner(len(items), event, event))
+        self._depth -= 1
         return items
 
-    def _mapping(self, start: yaml.MappingStartEvent, path: Path) -> dict[str, object]:
+    def _mapping(self, start: MappingStartEvent) -> dict[str, object]:
         own: dict[str, object] = {}
         merged: list[object] = []
         if start.anchor is not None:
             self._anchors[start.anchor] = own
-        while not isinstance(event := self._next(), yaml.MappingEndEvent):
-            key = _key(self._value(event, (*path, "")))
-            here = (*path, key)
-            self._note(here, event)
-            value = self._value(self._next(), here)
+        while not isinstance(event := self._next(), MappingEndEvent):
+            key = _key(self._inner("", event, event))
+            value = self._inner(key, event, self._next())
             if key == "<<":
                 merged.extend(value if isinstance(value, list) else [value])
             else:
@@ -172,26 +233,34 @@ class _Builder:
             if isinstance(mapping, dict):
                 for key, value in mapping.items():
                     own.setdefault(key, value)
+        self._depth -= 1
         return own
 
-    def _note(self, path: Path, event: yaml.Event | None) -> None:
-        if self._lines is not None:
-            self._lines[path] = _line(event)
+    def _inner(self, step: str | int, where: Event | None, event: Event | None) -> object:
+        """Return a value inside a collection; its line is that of its key or its own."""
+        if self._lines is None:
+            return self._value(event)
+        outer = self._path
+        self._path = (*outer, step)
+        self._lines[self._path] = _line(where)
+        value = self._value(event)
+        self._path = outer
+        return value
 
-    def _refuse(self, text: str, event: yaml.Event | None) -> NoReturn:
+    def _refuse(self, text: str, event: Event | None) -> NoReturn:
         raise YamlError(text, _line(event))
 
 
-def _line(event: yaml.Event | None) -> int:
+def _line(event: Event | None) -> int:
     mark = event.start_mark if event is not None else None
     return mark.line + 1 if mark is not None else 1
 
 
-def _scalar(event: yaml.ScalarEvent) -> object:
+def _scalar(event: ScalarEvent) -> object:
     if event.implicit[0]:
         return plain_value(event.value)
-    # Tags other than `!!str` change nothing: a quoted scalar stays a string.
-    if event.style in {None, ""} and event.tag not in _STRING_TAGS:
+    # A tag makes nothing a number that is not one already: a quoted scalar stays a string.
+    if event.style in {None, ""} and event.tag in _RESOLVED_TAGS:
         return plain_value(event.value)
     return event.value
 
