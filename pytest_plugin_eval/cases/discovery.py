@@ -7,23 +7,28 @@ this module imports neither yaml nor pydantic.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_plugin_eval.cases.case import Plugin
-from pytest_plugin_eval.cases.manifest import (
+from pytest_plugin_eval.cases.plugin_roots import (
     DEFAULT_EVAL_DIR,
-    forget_manifests,
-    manifest_notes,
-    manifest_of,
+    forget_roots,
     manifest_root,
-    nearest_plugin,
-    normalised_eval_dir,
-    read_plugin,
     skill_root,
 )
+
+if TYPE_CHECKING:
+    from pytest_plugin_eval.cases.case import Plugin
+    from pytest_plugin_eval.cases.manifest import (
+        manifest_notes,
+        nearest_plugin,
+        normalised_eval_dir,
+        read_plugin,
+    )
 
 __all__ = [
     "CASE_FILES",
@@ -41,6 +46,11 @@ __all__ = [
     "read_plugin",
     "suite_eval_directory",
 ]
+
+_MANIFEST_MODULE = "pytest_plugin_eval.cases.manifest"
+_OF_MANIFEST = frozenset(
+    ("Plugin", "manifest_notes", "nearest_plugin", "normalised_eval_dir", "read_plugin")
+)
 
 CASE_FILES = ("prompt.md", "case.yaml")
 RESERVED = frozenset(("mocks", "results", "recordings"))
@@ -66,10 +76,16 @@ class EvalDirectory:
     """Load errors that belong to no case, as ``path: text``."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    place: EvalDirectory
-    cases: frozenset[str]
+_Found: TypeAlias = tuple[EvalDirectory, frozenset[str]] | None
+
+
+def __getattr__(name: str) -> object:
+    """Return what is told of manifests; their module is imported when first needed."""
+    if name in _OF_MANIFEST:
+        from pytest_plugin_eval.cases import manifest
+
+        return getattr(manifest, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def eval_directory_of(
@@ -81,7 +97,7 @@ def eval_directory_of(
     suite root chosen by the user: nothing above it counts.
     """
     found = _found(path, eval_dir, root)
-    return found.place if found else None
+    return found[0] if found else None
 
 
 def case_directory_of(
@@ -91,9 +107,10 @@ def case_directory_of(
     found = _found(path, eval_dir, root)
     if found is None:
         return None
-    top = str(found.place.path)
+    place, cases = found
+    top = str(place.path)
     for directory in _upwards(os.path.abspath(path)):
-        if directory in found.cases:
+        if directory in cases:
             return Path(directory)
         if directory == top:
             break
@@ -134,12 +151,14 @@ def is_case_directory(directory: str) -> bool:
 
 def forget() -> None:
     """Forget everything found so far, so that changed files are seen."""
-    forget_manifests()
+    forget_roots()
+    if manifest := sys.modules.get(_MANIFEST_MODULE):
+        manifest.manifest_of.cache_clear()
     _located.cache_clear()
     _walked.cache_clear()
 
 
-def _found(path: Path, eval_dir: str | None, root: Path | None) -> _Found | None:
+def _found(path: Path, eval_dir: str | None, root: Path | None) -> _Found:
     top = None if root is None else os.path.abspath(root)
     located = _located(os.path.abspath(path), eval_dir, top)
     return _walked(*located, eval_dir) if located else None
@@ -192,7 +211,7 @@ def _may_nest(directory: str, outer: str) -> bool:
 
 
 @cache
-def _walked(path: str, root: str, eval_dir: str | None) -> _Found | None:
+def _walked(path: str, root: str, eval_dir: str | None) -> _Found:
     nested = eval_dir in {None, DEFAULT_EVAL_DIR} and os.path.basename(path) == DEFAULT_EVAL_DIR
     walk = _Walk(path, DEFAULT_EVAL_DIR if nested else None)
     walk.run()
@@ -205,7 +224,7 @@ def _walked(path: str, root: str, eval_dir: str | None) -> _Found | None:
         cases=tuple(map(Path, cases)),
         problems=tuple(sorted(walk.problems)),
     )
-    return _Found(place, frozenset(cases))
+    return place, frozenset(cases)
 
 
 class _Walk:
@@ -277,6 +296,8 @@ def _directories_called(top: str, name: str) -> Iterator[str]:
 
 
 def _manifest_eval_dir(plugin_root: str) -> str | None:
+    from pytest_plugin_eval.cases.manifest import manifest_of
+
     return manifest_of(plugin_root).eval_dir
 
 

@@ -12,7 +12,8 @@ from pytest_plugin_eval.cases.definition import Definition, define
 from pytest_plugin_eval.cases.discovery import EvalDirectory
 from pytest_plugin_eval.cases.documents import MOCKS, directories_in, read_case_files
 from pytest_plugin_eval.cases.grader_specs import PatternCheck, load_graders
-from pytest_plugin_eval.cases.manifest import manifest_of, manifest_root, skill_root
+from pytest_plugin_eval.cases.manifest import manifest_of
+from pytest_plugin_eval.cases.plugin_roots import manifest_root, skill_root
 from pytest_plugin_eval.cases.problems import Report, value_shown
 from pytest_plugin_eval.errors import CaseError
 

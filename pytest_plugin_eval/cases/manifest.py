@@ -1,7 +1,4 @@
-"""Plugins: where their root is, and what their manifest says.
-
-Imported in every pytest session through `discovery`, hence neither yaml nor pydantic here.
-"""
+"""Plugins: what their manifest says of them and of their evals."""
 
 from __future__ import annotations
 
@@ -14,24 +11,25 @@ from functools import cache
 from pathlib import Path
 
 from pytest_plugin_eval.cases.case import Plugin
+from pytest_plugin_eval.cases.plugin_roots import (
+    DEFAULT_EVAL_DIR,
+    manifest_file,
+    manifest_root,
+    skill_root,
+)
 from pytest_plugin_eval.errors import SettingsError
 from pytest_plugin_eval.text import one_line, shown
 
 __all__ = [
     "DEFAULT_EVAL_DIR",
     "Manifest",
+    "manifest_file",
     "manifest_notes",
     "manifest_of",
-    "manifest_root",
     "nearest_plugin",
     "normalised_eval_dir",
     "read_plugin",
-    "skill_root",
 ]
-
-DEFAULT_EVAL_DIR = "evals"
-MANIFESTS = (os.path.join(".claude-plugin", "plugin.json"), "plugin.json")
-SKILL_FILE = "SKILL.md"
 
 _COMPONENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]*")
 
@@ -74,33 +72,6 @@ def _eval_dir_problem(value: str) -> str | None:
         if not _COMPONENT.fullmatch(part):
             return f"has the part {shown(part)}, expected a letter or digit, then also . _ - @ +"
     return None
-
-
-def manifest_file(root: str) -> str | None:
-    """Return the manifest of a plugin rooted here, or ``None``."""
-    for name in MANIFESTS:
-        path = os.path.join(root, name)
-        if os.path.isfile(path):
-            return path
-    return None
-
-
-@cache
-def manifest_root(directory: str) -> str | None:
-    """Return the nearest directory with a manifest, from *directory* upwards."""
-    if manifest_file(directory):
-        return directory
-    parent = os.path.dirname(directory)
-    return None if parent == directory else manifest_root(parent)
-
-
-@cache
-def skill_root(directory: str) -> str | None:
-    """Return the nearest directory with a ``SKILL.md``, from *directory* upwards."""
-    if os.path.isfile(os.path.join(directory, SKILL_FILE)):
-        return directory
-    parent = os.path.dirname(directory)
-    return None if parent == directory else skill_root(parent)
 
 
 @cache
@@ -209,10 +180,3 @@ def manifest_notes(root: Path) -> tuple[str, ...]:
         " expected a directory for each case with prompt.md or case.yaml"
     )
     return (*manifest.notes, note)
-
-
-def forget_manifests() -> None:
-    """Forget what was read, so that changed files are seen."""
-    manifest_root.cache_clear()
-    skill_root.cache_clear()
-    manifest_of.cache_clear()
