@@ -14,7 +14,7 @@ from pytest_plugin_eval.agents.base import AgentRequest
 from pytest_plugin_eval.agents.binary import Binary, find_binary
 from pytest_plugin_eval.agents.child import Child, ChildResult, Limits
 from pytest_plugin_eval.agents.command import agent_command
-from pytest_plugin_eval.agents.credentials import credentials_text, secrets_in
+from pytest_plugin_eval.agents.credentials import credentials_text, expiry_note, secrets_in
 from pytest_plugin_eval.agents.environment import agent_environment, secret_values
 from pytest_plugin_eval.agents.outcome import Classified, classify, cost_of, turns_of
 from pytest_plugin_eval.agents.proof import contamination, not_loaded
@@ -22,7 +22,6 @@ from pytest_plugin_eval.agents.sandbox import RunRoot, Sandbox, remove_tree
 from pytest_plugin_eval.agents.workspace import collect_files, list_workspace, named_files
 from pytest_plugin_eval.cases.case import Case
 from pytest_plugin_eval.cases.fingerprint import plugin_hash, prompt_hash, settings_hash
-from pytest_plugin_eval.errors import AgentError
 from pytest_plugin_eval.records.model import (
     Arm,
     Ending,
@@ -100,6 +99,9 @@ class ClaudeCli:
         sandbox = root.new()
         try:
             sandbox.make(credentials=credentials)
+            if foreign := sandbox.foreign_configuration():
+                problem = f"the configuration directory holds {shown(foreign)} before the start"
+                return self._unmade(request, started, Ending.CONTAMINATED, problem)
             session = self._session(request, sandbox)
         except OSError as error:
             record = self._unmade(request, started, Ending.SETUP_FAILED, f"set-up failed: {error}")
@@ -109,7 +111,8 @@ class ClaudeCli:
             if root is not self._root:
                 root.close()
         record = self._record(request, started, session)
-        return redacted(replace(record, notes=(*record.notes, *notes)), secrets)
+        notes = (*record.notes, *expiry_note(credentials, started.timestamp()), *notes)
+        return redacted(replace(record, notes=notes), secrets)
 
     def stop(self) -> None:
         """End every run in flight; runs asked for later are not started."""
@@ -125,8 +128,6 @@ class ClaudeCli:
 
     def _session(self, request: AgentRequest, sandbox: Sandbox) -> _Session:
         case = request.case
-        if foreign := sandbox.foreign_configuration():
-            raise AgentError(f"{sandbox.config}: holds {shown(foreign)} before the agent started")
         before = list_workspace(sandbox.workspace)
         child = self._follow(request, sandbox)
         trace = Trace(child.lines)
@@ -144,7 +145,12 @@ class ClaudeCli:
     def _follow(self, request: AgentRequest, sandbox: Sandbox) -> ChildResult:
         case = request.case
         child = Child(
-            agent_command(self.binary.path, request, sandbox),
+            agent_command(
+                self.binary.path,
+                request,
+                sandbox,
+                default_model=self._env.get("ANTHROPIC_MODEL"),
+            ),
             cwd=sandbox.workspace,
             env=agent_environment(self._env, sandbox, case.env),
             limits=self._limits(case.timeout_s),

@@ -1,4 +1,8 @@
-"""Signing in by subscription: the operator's credentials file. Spec: decisions, 13."""
+"""Signing in by subscription: the operator's credentials file. Spec: decisions, 13.
+
+The refresh token stays behind: it can be used once, so a run that renewed its copy would sign the
+operator out. An access token that has expired is refused by the service, and the run says so.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from pathlib import Path
 
 from pytest_plugin_eval.agents.sandbox import CREDENTIALS
 
-__all__ = ["credentials_text", "secrets_in"]
+__all__ = ["credentials_text", "expiry_note", "secrets_in"]
 
 _OTHER_WAYS = (
     "ANTHROPIC_API_KEY",
@@ -29,18 +33,31 @@ def credentials_text(env: Mapping[str, str]) -> str | None:
     if not directory:
         return None
     try:
-        return Path(directory, CREDENTIALS).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        data = json.loads(Path(directory, CREDENTIALS).read_bytes())
+    except (OSError, ValueError):
         return None
+    return json.dumps(_without_refresh(data))
+
+
+def expiry_note(text: str | None, now_s: float) -> tuple[str, ...]:
+    """Return a line when the access token is out of date."""
+    login = json.loads(text or "null")
+    login = login.get("claudeAiOauth") if isinstance(login, dict) else None
+    expires_ms = login.get("expiresAt") if isinstance(login, dict) else None
+    if not isinstance(expires_ms, int | float) or expires_ms / 1000 > now_s:
+        return ()
+    return ("the sign-in of this machine has expired, start claude once to renew it",)
 
 
 def secrets_in(text: str | None) -> tuple[str, ...]:
     """Return the texts of a credentials file that no record may hold."""
-    try:
-        data = json.loads(text or "null")
-    except ValueError:
-        return tuple((text or "").split())
-    return tuple(dict.fromkeys(_tokens(data)))
+    return tuple(dict.fromkeys(_tokens(json.loads(text or "null"))))
+
+
+def _without_refresh(data: object) -> object:
+    if not isinstance(data, dict):
+        return data
+    return {name: _without_refresh(value) for name, value in data.items() if name != "refreshToken"}
 
 
 def _tokens(data: object, key: str = "") -> Iterator[str]:

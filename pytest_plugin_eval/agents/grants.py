@@ -28,19 +28,17 @@ OFFERED = ("Read", "Glob", "Grep", "Skill", "Agent", "TaskStop", "ToolSearch")
 READING = frozenset(("Read", "Glob", "Grep"))
 WRITING = ("Edit", "Write", "NotebookEdit")
 """Granting one of them offers all three."""
-READ_ONLY = frozenset(
-    (
-        *READING,
-        *["Skill", "Agent", "Task", "TaskCreate", "TaskGet", "TaskList", "TaskStop", "TaskUpdate"],
-        *["TodoWrite", "AskUserQuestion", "NotebookRead", "KillShell"],
-    )
-)
+_TASKS = ("TaskCreate", "TaskGet", "TaskList", "TaskUpdate")
+_OTHERS = ("Skill", "Agent", "Task", "TaskStop", "KillShell")
+_NOT_OFFERED = ("TodoWrite", "AskUserQuestion", "NotebookRead")
+READ_ONLY = frozenset((*READING, *_TASKS, *_OTHERS, *_NOT_OFFERED))
 """Tools that a case may list without a grant of the operator."""
 REMOVABLE = (*OFFERED, *WRITING, *sorted(READ_ONLY - {*OFFERED}), "WebFetch", "WebSearch")
 
-_TASKS = ("TaskCreate", "TaskGet", "TaskList", "TaskUpdate")
 _NEVER = ("Monitor", "EnterWorktree", "ExitWorktree")
 _SHELLS = ("Bash", "PowerShell")
+# The agent offers the task tools to these models unasked, to later ones when they are asked for.
+_TASK_MODELS = re.compile(r"claude-(?:sonnet-4|haiku-4|opus-4-[567])\b")
 _ENTRY = re.compile(r"([^\s()*,]+(?:\*)?)(?:\((.*)\))?", re.DOTALL)
 # A server named in full is the least that a wildcard has to say.
 _WILDCARD = re.compile(r"mcp__[^*]+__\*")
@@ -108,11 +106,15 @@ def listed(case: Case, grants: Sequence[str]) -> tuple[ToolEntry, ...]:
     return tuple(dict.fromkeys((*granted, *own)))
 
 
-def offered_tools(entries: Sequence[ToolEntry]) -> tuple[str, ...]:
-    """Return the built-in tools that the model is shown, for ``--tools``."""
+def offered_tools(entries: Sequence[ToolEntry], model: str | None = None) -> tuple[str, ...]:
+    """Return the built-in tools that the model is shown, for ``--tools``.
+
+    *model* is the name asked for, ``None`` where the agent chooses one.
+    """
     names = {entry.tool for entry in entries}
     writing = WRITING if names.intersection(WRITING) else ()
-    tasks = tuple(name for name in _TASKS if name in names)
+    has_tasks = names.intersection((*_TASKS, "TodoWrite")) or _TASK_MODELS.search(model or "")
+    tasks = _TASKS if has_tasks else ()
     others = sorted(
         name
         for name in names - READ_ONLY - {*WRITING, *OFFERED}

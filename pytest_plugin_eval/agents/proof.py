@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, cache
+from functools import cache
 from pathlib import Path
 
 from pytest_plugin_eval.cases.case import Case, Plugin
@@ -159,7 +159,7 @@ def _skill_problem(skill: _Skill, loaded: set[str]) -> str | None:
     if skill.problem:
         return f"skill {name} is not loaded: {skill.problem}"
     if skill.is_listed and not loaded.intersection(skill.names):
-        return f"skill {name} is not loaded"
+        return f"skill {name} is not loaded although its SKILL.md is there, look at its frontmatter"
     return None
 
 
@@ -187,10 +187,10 @@ def _skills_of(plugins: Sequence[Plugin]) -> Iterator[_Skill]:
 
 @cache
 def _skills(plugin: str, root: Path) -> tuple[_Skill, ...]:
-    try:
-        folders = sorted(path for path in (root / "skills").iterdir() if path.is_dir())
-    except OSError:
-        folders = []
+    if not (root / "skills").is_dir():
+        # A skill folder that is a plugin by itself: its skill goes by the name in the file.
+        return (_skill(plugin, root),) if (root / "SKILL.md").is_file() else ()
+    folders = sorted(path for path in (root / "skills").iterdir() if path.is_dir())
     return tuple(_skill(plugin, folder) for folder in folders if not folder.name.startswith("."))
 
 

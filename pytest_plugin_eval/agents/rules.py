@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from pytest_plugin_eval.records.model import Arm
 __all__ = ["allow_rules", "deny_rules", "hidden_directories"]
 
 _READ_TOOLS = ("Read", "Glob", "Grep")
+_SPECIAL = re.compile(r"[\[\]\\*]")
 _HARNESS_NAMES = (".git", "HEAD", "objects", "refs", "commondir", ".eval-artifacts")
 
 
@@ -126,7 +128,9 @@ def _spellings(path: Path) -> tuple[Path, ...]:
 
 
 def _at(path: Path) -> str:
-    return "/" + path.as_posix() if path.is_absolute() else path.as_posix()
+    # Rules are patterns as in an ignore file; a `?` stands for one character that they would read
+    # otherwise. Backslashes do not quote there.
+    return "/" + _SPECIAL.sub("?", path.as_posix())
 
 
 def _below(path: Path) -> str:

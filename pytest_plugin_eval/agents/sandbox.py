@@ -105,8 +105,8 @@ class Sandbox:
 class RunRoot:
     """The place where one process makes its run directories; safe to use from several threads.
 
-    While the process lives it holds a lock beside its directories; what a killed process left behind
-    is known by its free lock. Kept directories are named otherwise, so that they are never stale.
+    While the process lives it holds a lock beside its directories; what a killed process left
+    behind is known by its free lock. Kept directories are named otherwise and never stale.
     """
 
     def __init__(self, path: Path | None = None) -> None:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
-from functools import lru_cache, cache
+from functools import cache
 from pathlib import Path
 
 from pytest_plugin_eval.cases.case import Case
