@@ -1,0 +1,91 @@
+"""The `plugin-eval` command: a group of commands, each loaded when it is called."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from pytest_plugin_eval import __version__
+from pytest_plugin_eval.text import did_you_mean, shown
+
+__all__ = ["main"]
+
+_LATER = {
+    "new": "write a new case",
+    "score": "score a skill or a plugin",
+    "certify": "score a plugin in depth and write a certificate",
+    "compare": "compare two versions of a skill",
+    "init": "set up quality scores",
+    "rescore": "grade saved results again",
+    "diff": "compare two saved results",
+    "merge": "put the results of several machines together",
+    "report": "render the HTML report of saved results",
+    "history": "show how results changed over time",
+    "schema": "print the JSON Schema of a file format",
+    "doctor": "check whether this machine can run evals",
+}
+"""Commands of the product that a later version brings, and what they will do."""
+
+
+class _Commands(click.Group):
+    """Finds `run` and the commands that are still to come."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 -- click's signature
+        """Return the commands in the order of the help text."""
+        return ["run", *_LATER]
+
+    def get_command(
+        self,
+        ctx: click.Context,  # noqa: ARG002 -- click's signature
+        cmd_name: str,
+    ) -> click.Command | None:
+        """Return a command by name."""
+        if cmd_name == "run":
+            # Imports pytest: `--version` and the other commands can do without.
+            from pytest_plugin_eval.cli.run_command import run
+
+            return run
+        return _later(cmd_name) if cmd_name in _LATER else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the arguments name, or say which ones there are."""
+        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            known = self.list_commands(ctx)
+            hint = did_you_mean(args[0], known) or f", expected one of {', '.join(known)}"
+            raise click.UsageError(f"{shown(args[0])} is not a command{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+def _later(name: str) -> click.Command:
+    def refuse() -> None:
+        raise click.ClickException(f"{name}: not available in this version yet")
+
+    return click.Command(
+        name,
+        callback=refuse,
+        short_help=f"{_LATER[name].capitalize()} (not available yet)",
+        add_help_option=False,
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    )
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="plugin-eval")
+def _group() -> None:
+    """Measure whether a Claude Code plugin does any good."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code; 1 for a bad option, as the reference has it."""
+    try:
+        code = _group.main(args=arguments, prog_name="plugin-eval", standalone_mode=False)
+    except click.ClickException as error:
+        error.show(sys.stderr)
+        return 1
+    except (click.Abort, KeyboardInterrupt):
+        return 130
+    return code if isinstance(code, int) else 0

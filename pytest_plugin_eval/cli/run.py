@@ -1,0 +1,164 @@
+"""Runs pytest underneath `plugin-eval run` and puts what came of it in the reference's terms."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+
+from pytest_plugin_eval.cli.run_options import STDOUT, RunOptions
+from pytest_plugin_eval.cli.target import Target, TargetError, resolve_target
+from pytest_plugin_eval.reports.document import document_text
+from pytest_plugin_eval.scoring.aggregate import suite_result
+from pytest_plugin_eval.scoring.model import SuiteInfo
+from pytest_plugin_eval.storage.atomic_write import write_text
+from pytest_plugin_eval.storage.results_dir import new_results_directory
+
+if TYPE_CHECKING:
+    from pytest_plugin_eval.pytest_side.controller import EvalController
+
+__all__ = ["exit_code", "run_evals"]
+
+_SIGNALLED = 128
+_PARTIAL = frozenset(("auth_failed", "cost_ceiling"))
+
+# No configuration file, conftest, environment or further plugin has a say: a line for this command
+# means the same in every checkout. Python test files below an eval directory are not collected.
+_ISOLATED = (
+    *("-c", os.devnull, "--noconftest", "--disable-plugin-autoload"),
+    *("-p", "pytest_plugin_eval.plugin", "-p", "no:cacheprovider"),
+    *("--capture=no", "--no-header", "-o", "python_files="),
+)
+_FOREIGN_VARIABLES = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+
+
+@dataclass(slots=True, eq=False)  # pluggy puts plugins into sets
+class _Watcher:
+    """A plugin that keeps hold of the session's controller."""
+
+    controller: EvalController | None = None
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Take the controller, which is registered by now."""
+        self.controller = config.pluginmanager.get_plugin("plugin_eval_controller")
+
+
+def run_evals(text: str, options: RunOptions, *, more: Sequence[str] = ()) -> int:
+    """Run the cases that a target names and return the exit code; *more* are pytest arguments."""
+    try:
+        target = resolve_target(text, options.eval_dir)
+    except TargetError as error:
+        click.echo(f"Error: {error}", err=True)
+        _hand_out(_nothing(error.root, options), options)
+        return 1
+    if target.note:
+        click.echo(target.note, err=True)
+    watcher = _Watcher()
+    with _results(target, options) as arguments, _text_out(options):
+        status = pytest.main([*_arguments(target, options), *arguments, *more], plugins=[watcher])
+    controller = watcher.controller
+    if controller is None:  # a bad setting, of which pytest has told
+        return 1
+    document = _document(controller, target, options)
+    if not controller.cases and not controller.state.broken:
+        click.echo(f"Error: {_no_match(options)}", err=True)
+    _hand_out(document, options)
+    return exit_code(int(status), controller.partial_reason, controller.signal)
+
+
+def exit_code(status: int, partial_reason: str | None, signalled: int | None) -> int:
+    """Return the reference's exit code for a pytest session. Spec: behaviour-evals, 5.5."""
+    if signalled is not None:
+        return _SIGNALLED + signalled
+    if partial_reason == "interrupted":
+        return _SIGNALLED + signal.SIGINT
+    if partial_reason in _PARTIAL:
+        return 2
+    return 0 if status == pytest.ExitCode.OK else 1
+
+
+def _arguments(target: Target, options: RunOptions) -> list[str]:
+    words = [*_ISOLATED, f"--rootdir={target.root}", f"--eval-root={target.root}"]
+    if target.eval_dir is not None:
+        words.append(f"--eval-dir={target.eval_dir}")
+    return [*words, *options.pytest_arguments(), *map(str, target.paths)]
+
+
+@contextlib.contextmanager
+def _results(target: Target, options: RunOptions) -> Iterator[list[str]]:
+    """Give the option for the results directory, where pytest would choose another one."""
+    if options.output_dir is not None:
+        yield [f"--eval-results-dir={options.output_dir}"]
+    elif target.results_base is None:
+        yield []
+    else:
+        directory = new_results_directory(target.results_base, datetime.now(UTC))
+        yield [f"--eval-results-dir={directory}"]
+        with contextlib.suppress(OSError):  # it holds results
+            directory.rmdir()
+
+
+@contextlib.contextmanager
+def _text_out(options: RunOptions) -> Iterator[None]:
+    """Keep the user's pytest variables out, and stdout free where it is to carry the document."""
+    kept = {name: os.environ.pop(name) for name in _FOREIGN_VARIABLES if name in os.environ}
+    stream = sys.stdout if options.json is None else sys.stderr
+    try:
+        with contextlib.redirect_stdout(stream):
+            yield
+    finally:
+        os.environ.update(kept)
+
+
+def _no_match(options: RunOptions) -> str:
+    filters = [f"--case {options.case!r}"] if options.case else []
+    filters += [f"--tag {' '.join(options.tag)}"] if options.tag else []
+    return f"no case matches {' and '.join(filters)}" if filters else "no case was run"
+
+
+def _document(controller: EvalController, target: Target, options: RunOptions) -> str:
+    for suite in controller.suites:  # one, since there is one root
+        return document_text(suite)
+    broken = [text for texts in controller.state.broken.values() for text in texts]
+    return _nothing(target.root, options, load_errors=(*broken, *controller.state.loose))
+
+
+def _nothing(root: Path, options: RunOptions, load_errors: tuple[str, ...] = ()) -> str:
+    """Return the document of a session without a run."""
+    info = SuiteInfo(
+        root=str(root),
+        eval_dir="",
+        ablation=options.ablation or "none",
+        threshold=1.0 if options.threshold is None else options.threshold,
+        concurrency=options.concurrency,
+        mode="live",
+        model=options.model,
+        judge_model=options.judge_model,
+        case_filter=options.case,
+        tag_filters=options.tag,
+        started_at=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.000Z}",
+    )
+    return document_text(suite_result(info, [], partial_reason=None, load_errors=load_errors))
+
+
+def _hand_out(document: str, options: RunOptions) -> None:
+    """Print the document, or write it and say so, if it was asked for."""
+    if options.json is None:
+        return
+    if options.json == STDOUT:
+        click.echo(document, nl=False)
+        return
+    path = Path(options.json)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, document)
+    click.echo(f"Wrote {options.json}")

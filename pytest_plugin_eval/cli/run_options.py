@@ -1,0 +1,187 @@
+"""The options of `plugin-eval run`: their parsing, and the pytest options they become.
+
+Names and accepted values are those of `claude plugin eval`. Spec: behaviour-evals, 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from pytest_plugin_eval.cases.discovery import normalised_eval_dir
+from pytest_plugin_eval.errors import SettingsError
+from pytest_plugin_eval.text import did_you_mean, shown
+
+__all__ = ["STDOUT", "RunOptions", "checked", "spread_lists"]
+
+STDOUT = "-"
+"""What `--json` holds when no path follows it."""
+
+_LISTS = ("--tag", "--allow-tools", "--disallow-tools")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_MOST_AT_ONCE = 8
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """What was asked for; ``None`` and empty mean: not given."""
+
+    runs: int | None = None
+    ablation: str | None = None
+    threshold: float | None = None
+    model: str | None = None
+    judge_model: str | None = None
+    max_cost_usd: float | None = None
+    concurrency: int = 1
+    case: str | None = None
+    """An empty glob filters nothing, but stands in the document."""
+    tag: tuple[str, ...] = ()
+    allow_tools: tuple[str, ...] = ()
+    disallow_tools: tuple[str, ...] = ()
+    eval_dir: str | None = None
+    trust_plugin: bool = False
+    keep_temp: bool = False
+    verbose: bool = False
+    json: str | None = None
+    output_dir: Path | None = None
+
+    def pytest_arguments(self) -> list[str]:
+        """Return the options in pytest's words, results directory and eval directory excepted."""
+        words: list[str] = []
+        for name in ("runs", "ablation", "threshold", "model", "judge_model", "max_cost_usd"):
+            value = getattr(self, name)
+            if value is not None:
+                words.append(f"--eval-{name.replace('_', '-')}={value}")
+        for name in ("tag", "allow_tools", "disallow_tools"):
+            words += [f"--eval-{name.replace('_', '-')}={one}" for one in getattr(self, name)]
+        if self.case is not None:
+            words.append(f"--eval-case={self.case}")
+        words.append(f"--eval-concurrency={self.concurrency}")
+        flags = {
+            "--trust-plugin": self.trust_plugin,
+            "--eval-keep-temp": self.keep_temp,
+            "-v": self.verbose,
+        }
+        return words + [flag for flag, is_set in flags.items() if is_set]
+
+
+def spread_lists(arguments: Sequence[str]) -> list[str]:
+    """Write ``--tag a b`` as ``--tag a --tag b``, which is what click can read.
+
+    As in the reference a list takes every word up to the next option.
+    """
+    spread: list[str] = []
+    current: str | None = None
+    for position, word in enumerate(arguments):
+        if word == "--":
+            return [*spread, *arguments[position:]]
+        if word.startswith("-") and word != "-":
+            current = None
+        elif current is not None and spread[-1] != current:
+            spread.append(current)
+        spread.append(word)
+        if word in _LISTS:
+            current = word
+    return spread
+
+
+def checked(given: dict[str, object]) -> RunOptions:
+    """Return the checked options, or raise `click.ClickException` naming the first bad one."""
+    texts = {name: value for name, value in given.items() if isinstance(value, str)}
+    _refuse(given)
+    numbers: dict[str, object] = {
+        "runs": _converted("--runs", texts.get("runs"), _runs),
+        "threshold": _converted("--threshold", texts.get("threshold"), _share),
+        "max_cost_usd": _converted("--max-cost-usd", texts.get("max_cost_usd"), _amount),
+        "concurrency": _converted("--concurrency", texts.get("concurrency"), _concurrency) or 1,
+    }
+    _choose("--ablation", texts.get("ablation"), ("none", "with-without"))
+    _choose("--mocks", texts.get("mocks"), ("record", "off"))
+    if texts.get("mocks") == "off":
+        raise click.ClickException("--mocks off: not available in this version yet")
+    json = texts.get("json")
+    if json not in {None, STDOUT} and not str(json).endswith(".json"):
+        raise click.ClickException(
+            f"--json: the path must end in .json, got {shown(json)}; "
+            "a target goes before --json, not after it"
+        )
+    rest = {name: value for name, value in given.items() if name in RunOptions.__dataclass_fields__}
+    rest |= {name: texts.get(name) or None for name in ("model", "judge_model", "output_dir")}
+    if rest["output_dir"] is not None:
+        rest["output_dir"] = Path(str(rest["output_dir"])).absolute()
+    if rest["eval_dir"] is not None:
+        rest["eval_dir"] = _converted("--eval-dir", texts["eval_dir"], normalised_eval_dir, "")
+    return RunOptions(**(rest | numbers))  # type: ignore[arg-type]  # click gives each its type
+
+
+def _refuse(given: dict[str, object]) -> None:
+    """Refuse what this project cannot do, or not yet."""
+    if given["publish_report"]:
+        raise click.ClickException(
+            "--publish-report: publishing to claude.ai is not possible with this command"
+            + (", and --no-publish asks for the opposite" if given["no_publish"] else "")
+        )
+    for option in ("--report", "--scaffold", "--allow-real-servers"):
+        if given[option.removeprefix("--").replace("-", "_")]:
+            raise click.ClickException(f"{option}: not available in this version yet")
+
+
+def _choose(option: str, text: str | None, words: Sequence[str]) -> None:
+    if text is not None and text not in words:
+        expected = " or ".join(words)
+        raise click.ClickException(
+            f"{option}: expected {expected}, got {shown(text)}{did_you_mean(text, words)}"
+        )
+
+
+def _converted(
+    option: str, text: str | None, convert: Callable[[str], T], unset: str | None = None
+) -> T | None:
+    # An empty value is an option not given, where *unset* does not say otherwise.
+    if text is None or (unset is None and not text):
+        return None
+    try:
+        return convert(text)
+    except SettingsError as error:
+        raise click.ClickException(f"{option}: {error}") from None
+
+
+def _runs(text: str) -> int:
+    """Return a leading number cut to an integer: ``1.5`` is 1, ``2abc`` is 2."""
+    match = _NUMBER.match(text.lstrip())
+    value = float(match[0]) if match else 0.0
+    if not 1 <= value < float("inf"):
+        raise SettingsError(f"expected a whole number above 0, got {shown(text)}")
+    return int(value)
+
+
+def _concurrency(text: str) -> int:
+    value = _number(text)
+    if value is None or not value.is_integer() or not 1 <= value <= _MOST_AT_ONCE:
+        raise SettingsError(f"expected a whole number from 1 to 8, got {shown(text)}")
+    return int(value)
+
+
+def _share(text: str) -> float:
+    value = _number(text)
+    if value is None or not 0 <= value <= 1:
+        raise SettingsError(f"expected a number from 0 to 1, got {shown(text)}")
+    return value
+
+
+def _amount(text: str) -> float:
+    value = _number(text)
+    if value is None or not 0 <= value < float("inf"):
+        raise SettingsError(f"expected a number of at least 0, got {shown(text)}")
+    return value
+
+
+def _number(text: str) -> float | None:
+    return float(text) if _NUMBER.fullmatch(text.strip()) else None
