@@ -214,7 +214,8 @@ def _may_nest(directory: str, outer: str) -> bool:
 def _walked(path: str, root: str, eval_dir: str | None) -> _Found:
     nested = eval_dir in {None, DEFAULT_EVAL_DIR} and os.path.basename(path) == DEFAULT_EVAL_DIR
     walk = _Walk(path, DEFAULT_EVAL_DIR if nested else None)
-    walk.run()
+    if os.path.isdir(path):
+        walk.run()
     if not walk.cases:
         return None
     cases = sorted(walk.cases)
@@ -228,23 +229,32 @@ def _walked(path: str, root: str, eval_dir: str | None) -> _Found:
 
 
 class _Walk:
-    """One walk of an eval directory: cases, and links that lead nowhere."""
+    """One walk of an eval directory: cases, and links that lead nowhere.
+
+    No directory is visited twice: real ones come first, so that a link to one of them adds nothing.
+    """
 
     def __init__(self, top: str, own_name: str | None) -> None:
         self._top = top
         self._own_name = own_name
-        self._pending: list[tuple[str, tuple[str, ...]]] = []
+        self._pending = [top]
+        self._links: list[os.DirEntry[str]] = []
+        self._visited: list[str] = []
+        self._resolved: set[str] = set()
         self.cases: list[str] = []
         self.problems: list[str] = []
 
     def run(self) -> None:
-        """Visit every directory once, links included unless they lead upwards or out."""
-        if os.path.isdir(self._top):
-            self._pending.append((self._top, ()))
-        while self._pending:
-            self._visit(*self._pending.pop())
+        """Visit every directory."""
+        while self._pending or self._links:
+            if self._pending:
+                self._visit(self._pending.pop())
+            else:
+                self._links.sort(key=lambda link: link.path, reverse=True)
+                self._follow(self._links.pop())
 
-    def _visit(self, directory: str, trail: tuple[str, ...]) -> None:
+    def _visit(self, directory: str) -> None:
+        self._visited.append(directory)
         try:
             with os.scandir(directory) as listing:
                 entries = list(listing)
@@ -255,29 +265,37 @@ class _Walk:
             self.cases.append(directory)
             return
         for entry in entries:
+            if entry.name in _NOT_WALKED or entry.name == self._own_name:
+                continue
             if entry.is_symlink():
-                self._follow(directory, entry, trail)
-            elif entry.is_dir() and entry.name not in _NOT_WALKED and entry.name != self._own_name:
-                self._pending.append((entry.path, trail))
+                self._links.append(entry)
+            elif entry.is_dir():
+                self._pending.append(entry.path)
 
-    def _follow(self, directory: str, link: os.DirEntry[str], trail: tuple[str, ...]) -> None:
-        if not os.path.exists(link.path):
-            target = os.readlink(link.path)
-            self.problems.append(f"{link.path}: is a link to {target!r}, which does not exist")
+    def _follow(self, link: os.DirEntry[str]) -> None:
+        target = os.path.realpath(link.path)
+        if not os.path.exists(target):
+            shown = os.readlink(link.path)
+            self.problems.append(f"{link.path}: is a link to {shown!r}, which does not exist")
+        elif not os.path.isdir(target):
             return
-        if link.name in _NOT_WALKED or link.name == self._own_name or not os.path.isdir(link.path):
-            return
-        here, target = os.path.realpath(directory), os.path.realpath(link.path)
-        if any(_within(place, target) for place in (here, *trail)):
+        elif _within(os.path.realpath(os.path.dirname(link.path)), target):
             self.problems.append(f"{link.path}: is a link to a directory it lies in, not followed")
-        elif is_case_directory(link.path):
-            self.cases.append(link.path)
-        elif _within(target, os.path.realpath(self._top)):
-            self._pending.append((link.path, (*trail, here)))
+        elif self._was_visited(target):
+            return
+        elif _within(target, os.path.realpath(self._top)) or is_case_directory(target):
+            # A case outside the eval directory is a load error of its own (D11).
+            self._pending.append(link.path)
         else:
             self.problems.append(
                 f"{link.path}: is a link to {target!r}, outside the eval directory, not followed"
             )
+
+    def _was_visited(self, target: str) -> bool:
+        # Resolved only when there is a link to compare with; most suites have none.
+        self._resolved.update(map(os.path.realpath, self._visited))
+        self._visited.clear()
+        return target in self._resolved
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:

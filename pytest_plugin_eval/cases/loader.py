@@ -13,7 +13,7 @@ from pytest_plugin_eval.cases.discovery import EvalDirectory
 from pytest_plugin_eval.cases.documents import MOCKS, directories_in, read_case_files
 from pytest_plugin_eval.cases.grader_specs import PatternCheck, load_graders
 from pytest_plugin_eval.cases.manifest import manifest_of
-from pytest_plugin_eval.cases.plugin_roots import manifest_root, skill_root
+from pytest_plugin_eval.cases.plugin_roots import manifest_root, outermost_manifest_root, skill_root
 from pytest_plugin_eval.cases.problems import Report, value_shown
 from pytest_plugin_eval.errors import CaseError
 
@@ -120,12 +120,22 @@ def _plugins(
 ) -> tuple[Plugin, ...]:
     entries = definition.texts("plugins")
     if not entries:
-        root = manifest_root(os.path.dirname(directory)) or skill_root(str(place.path.parent))
+        root = _enclosing_plugin(directory, place)
         return (manifest_of(root).plugin,) if root else ()
+    top = outermost_manifest_root(str(place.root)) or str(place.root)
     roots: dict[str, None] = {}
     for index, entry in enumerate(entries):
-        problem = plugin_path_problem(directory, entry, str(place.root))
+        problem = plugin_path_problem(directory, entry, top)
         _report_path(definition, "plugins", (index,), entry, problem, report)
         if not problem:
             roots[os.path.realpath(os.path.join(directory, entry))] = None
     return tuple(manifest_of(root).plugin for root in roots)
+
+
+def _enclosing_plugin(directory: str, place: EvalDirectory) -> str | None:
+    """Return the plugin of a case that names none; nothing above the suite's root counts."""
+    top = str(place.root)
+    for root in (manifest_root(os.path.dirname(directory)), skill_root(str(place.path.parent))):
+        if root and within(root, top):
+            return root
+    return None

@@ -8,7 +8,14 @@ from __future__ import annotations
 import os
 from functools import cache
 
-__all__ = ["DEFAULT_EVAL_DIR", "SKILL_FILE", "manifest_file", "manifest_root", "skill_root"]
+__all__ = [
+    "DEFAULT_EVAL_DIR",
+    "SKILL_FILE",
+    "manifest_file",
+    "manifest_root",
+    "outermost_manifest_root",
+    "skill_root",
+]
 
 DEFAULT_EVAL_DIR = "evals"
 SKILL_FILE = "SKILL.md"
@@ -31,6 +38,16 @@ def manifest_root(directory: str) -> str | None:
         return directory
     parent = os.path.dirname(directory)
     return None if parent == directory else manifest_root(parent)
+
+
+def outermost_manifest_root(directory: str) -> str | None:
+    """Return the outermost directory with a manifest, from *directory* upwards."""
+    found = None
+    root = manifest_root(directory)
+    while root is not None:
+        found, parent = root, os.path.dirname(root)
+        root = None if parent == root else manifest_root(parent)
+    return found
 
 
 @cache
