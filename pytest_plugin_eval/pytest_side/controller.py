@@ -233,11 +233,11 @@ class EvalController:
             self._stop(f"stopping after {failed} failures", None)
 
     def _finish(self) -> None:
-        from pytest_plugin_eval.pytest_side.results import write_results
-
         for case, progress in self.cases.items():
             self._give_verdict(case, progress)
         if any(progress.runs for progress in self.cases.values()):
+            from pytest_plugin_eval.pytest_side.results import write_results
+
             self.suites = write_results(self, self._config, self._started)
 
     @pytest.hookimpl(trylast=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from pytest_plugin_eval.records.model import Arm, RunKey
+if TYPE_CHECKING:
+    from pytest_plugin_eval.records.model import Arm, RunKey
 
 __all__ = ["VERDICT", "case_of", "is_run_id", "run_name", "verdict_id"]
 
@@ -20,6 +22,8 @@ def run_name(key: RunKey) -> str:
 
 def parse_run_name(name: str) -> tuple[Arm, int] | None:
     """Return arm and number of an item name, or ``None`` when it is no run's."""
+    from pytest_plugin_eval.records.model import Arm
+
     match = _RUN_NAME.match(name)
     return (Arm(match[1]), int(match[2])) if match else None
 

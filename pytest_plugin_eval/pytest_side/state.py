@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from pytest_plugin_eval.reports.plan import CasePlan
+if TYPE_CHECKING:
+    from pytest_plugin_eval.reports.plan import CasePlan
 
 __all__ = ["CollectionState"]
 

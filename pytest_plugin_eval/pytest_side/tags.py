@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import keyword
+from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_plugin_eval.cases.model import Case
 from pytest_plugin_eval.pytest_side.stash import collection_key
 from pytest_plugin_eval.text import shown
+
+if TYPE_CHECKING:
+    from pytest_plugin_eval.cases.case import Case
 
 __all__ = ["mark_names", "marker_names"]
 
