@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_plugin_eval.pytest_side import options
-from pytest_plugin_eval.pytest_side.stash import codec_key, report_key
+from pytest_plugin_eval.pytest_side.stash import report_key
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.pytest_side.collector import EvalCase
@@ -54,8 +54,10 @@ def pytest_runtest_makereport(
     report = yield
     graded = item.stash.get(report_key, None)
     if graded is not None and (call.when == "call" or (call.when == "setup" and not report.passed)):
+        from pytest_plugin_eval.pytest_side.payload import codec_of
+
         # A plain attribute of plain values travels from xdist's workers by itself.
-        report.eval_run = item.config.stash[codec_key].encode(graded)  # type: ignore[attr-defined]
+        report.eval_run = codec_of(item.config).encode(graded)  # type: ignore[attr-defined]
     return report
 
 

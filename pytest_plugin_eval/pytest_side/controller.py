@@ -15,7 +15,6 @@ from pytest_plugin_eval.errors import RecordError
 from pytest_plugin_eval.pytest_side.ids import case_of, is_run_id
 from pytest_plugin_eval.pytest_side.signals import SessionSignals
 from pytest_plugin_eval.pytest_side.stash import (
-    codec_key,
     collection_key,
     settings_key,
 )
@@ -128,8 +127,10 @@ class EvalController:
             self._give_verdict(case_of(nodeid), progress)
 
     def _store(self, nodeid: str, payload: Mapping[str, object]) -> None:
+        from pytest_plugin_eval.pytest_side.payload import codec_of
+
         try:
-            run = self._config.stash[codec_key].decode(payload)
+            run = codec_of(self._config).decode(payload)
         except RecordError as error:
             self._stop(str(error), None)
             return

@@ -10,11 +10,14 @@ import typing
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 
+import pytest
+
 from pytest_plugin_eval.errors import RecordError
+from pytest_plugin_eval.pytest_side.stash import codec_key
 from pytest_plugin_eval.scoring.model import CaseInfo, RunReport
 from pytest_plugin_eval.text import without_surrogates
 
-__all__ = ["SCHEMA", "PayloadCodec"]
+__all__ = ["SCHEMA", "PayloadCodec", "codec_of"]
 
 SCHEMA = 1
 Converter = Callable[[object], object]
@@ -58,6 +61,11 @@ class PayloadCodec:
             self._cases[id(plain)] = (plain, case)
         fields = {name: _field(name)(value) for name, value in data.items()}
         return RunReport(case=self._cases[id(plain)][1], **fields)  # type: ignore[arg-type]
+
+
+def codec_of(config: pytest.Config) -> PayloadCodec:
+    """Return the codec of the session, made when the first run asks for it."""
+    return config.stash.setdefault(codec_key, PayloadCodec())
 
 
 def _plain(value: object) -> object:

@@ -10,10 +10,8 @@ from pytest_plugin_eval.cases.discovery import forget
 from pytest_plugin_eval.errors import SettingsError
 from pytest_plugin_eval.pytest_side.arguments import rewrite_arguments
 from pytest_plugin_eval.pytest_side.options import settings_from
-from pytest_plugin_eval.pytest_side.payload import PayloadCodec
 from pytest_plugin_eval.pytest_side.selection import EvalSelection
 from pytest_plugin_eval.pytest_side.stash import (
-    codec_key,
     collection_key,
     picked_key,
     settings_key,
@@ -56,7 +54,6 @@ def configure(config: pytest.Config) -> None:
             from pytest_plugin_eval.pytest_side.nodes import EvalNodes
 
             config.pluginmanager.register(EvalNodes(controller), "plugin_eval_nodes")
-    config.stash[codec_key] = PayloadCodec()
     config.stash[workbench_key] = Workbench(
         settings,
         rootdir=config.rootpath,

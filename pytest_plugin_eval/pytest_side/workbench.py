@@ -114,13 +114,13 @@ class Workbench:
 
     def close(self) -> None:
         """End the runs in flight, start no other, and give the results directories free."""
-        from pytest_plugin_eval.storage.results_dir import release_results_directory
-
         if self._maker is not None:
             self._maker.stop("the session was stopped")
         if self._pool is not None:
             self._pool.close()
-        if not self._is_worker:
+        if self._results and not self._is_worker:
+            from pytest_plugin_eval.storage.results_dir import release_results_directory
+
             for directory in self._results.values():
                 release_results_directory(directory)
 
