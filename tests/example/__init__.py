@@ -1,0 +1,1 @@
+"""Tests of `example_plugin` and of the commands that README shows."""
