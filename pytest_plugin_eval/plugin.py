@@ -34,14 +34,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Keep cases from vanishing by `norecursedirs`, and skip reserved directories."""
-    from pytest_plugin_eval.pytest_side.collector import ignore_decision
+    from pytest_plugin_eval.pytest_side.directories import ignore_decision
 
     return ignore_decision(collection_path, config)
 
 
 def pytest_collect_directory(path: Path, parent: pytest.Collector) -> EvalCase | None:
     """Answer for case directories, and for no other."""
-    from pytest_plugin_eval.pytest_side.collector import collect_directory
+    from pytest_plugin_eval.pytest_side.directories import collect_directory
 
     return collect_directory(path, parent)
 

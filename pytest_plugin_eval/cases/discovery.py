@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -40,6 +40,7 @@ __all__ = [
     "find_eval_directories",
     "forget",
     "is_case_directory",
+    "leads_to_case",
     "manifest_notes",
     "nearest_plugin",
     "normalised_eval_dir",
@@ -76,7 +77,8 @@ class EvalDirectory:
     """Load errors that belong to no case, as ``path: text``."""
 
 
-_Found: TypeAlias = tuple[EvalDirectory, frozenset[str]] | None
+_Found: TypeAlias = tuple[EvalDirectory, frozenset[str], frozenset[str]] | None
+"""An eval directory, its cases, and the directories below it that lead to them."""
 
 
 def __getattr__(name: str) -> object:
@@ -107,7 +109,7 @@ def case_directory_of(
     found = _found(path, eval_dir, root)
     if found is None:
         return None
-    place, cases = found
+    place, cases, _ = found
     top = str(place.path)
     for directory in _upwards(os.path.abspath(path)):
         if directory in cases:
@@ -115,6 +117,16 @@ def case_directory_of(
         if directory == top:
             break
     return None
+
+
+def leads_to_case(path: Path, *, eval_dir: str | None = None, root: Path | None = None) -> bool:
+    """Tell whether a directory is a case of its eval directory, or lies above one in it."""
+    found = _found(path, eval_dir, root)
+    if found is None:
+        return False
+    _, cases, above = found
+    directory = os.path.abspath(path)
+    return directory in cases or directory in above
 
 
 def find_eval_directories(root: Path, *, eval_dir: str | None = None) -> tuple[Path, ...]:
@@ -225,7 +237,7 @@ def _walked(path: str, root: str, eval_dir: str | None) -> _Found:
         cases=tuple(map(Path, cases)),
         problems=tuple(sorted(walk.problems)),
     )
-    return place, frozenset(cases)
+    return place, frozenset(cases), frozenset(_directories_above(cases, path))
 
 
 class _Walk:
@@ -303,6 +315,16 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
         return entry.is_file()
     except OSError:
         return False
+
+
+def _directories_above(cases: Iterable[str], top: str) -> set[str]:
+    above: set[str] = set()
+    for case in cases:
+        for directory in _upwards(case):
+            if directory in above or directory == top:
+                break
+            above.add(directory)
+    return above
 
 
 def _directories_called(top: str, name: str) -> Iterator[str]:

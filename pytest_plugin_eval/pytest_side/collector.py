@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from pytest_plugin_eval.cases.discovery import (
-    RESERVED,
-    EvalDirectory,
-    case_directory_of,
-    eval_directory_of,
-)
+from pytest_plugin_eval.cases.discovery import EvalDirectory, eval_directory_of
 from pytest_plugin_eval.errors import CaseError, EvalError, PytestPluginEvalWarning
 from pytest_plugin_eval.pytest_side.ids import run_name
 from pytest_plugin_eval.pytest_side.stash import (
@@ -29,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_plugin_eval.execution.planning import PlannedCase
     from pytest_plugin_eval.scoring.model import RunReport
 
-__all__ = ["EvalCase", "EvalRun", "RunFailed", "collect_directory", "ignore_decision"]
+__all__ = ["EvalCase", "EvalRun", "RunFailed"]
 
 
 class RunFailed(Exception):
@@ -38,45 +33,6 @@ class RunFailed(Exception):
 
 class RunNotMeasured(Exception):
     """A run of which no score can be given; the text says why."""
-
-
-def ignore_decision(path: Path, config: pytest.Config) -> bool | None:
-    """Return ``False`` for a directory that leads to a case, ``True`` for a reserved one.
-
-    pytest's `norecursedirs` (``build``, ``.*``, …) would otherwise drop cases without a word; a
-    plain ``False`` would overrule ``--ignore`` as well, so those are left to pytest.
-    """
-    settings = config.stash.get(settings_key, None)
-    if settings is None or not path.is_dir():
-        return None
-    place = eval_directory_of(path, eval_dir=settings.eval_dir, root=settings.root)
-    if place is None or path == place.path:
-        return None
-    if path.name in RESERVED and not any(case == path for case in place.cases):
-        return True
-    if _is_ignored_by_user(path, config):
-        return None
-    leads_to_case = any(case.is_relative_to(path) for case in place.cases)
-    return False if leads_to_case else None
-
-
-def _is_ignored_by_user(path: Path, config: pytest.Config) -> bool:
-    import fnmatch
-
-    here = config.invocation_params.dir
-    ignored = (os.path.normpath(here / str(one)) for one in config.getoption("ignore") or ())
-    globs = (os.path.normpath(here / str(one)) for one in config.getoption("ignore_glob") or ())
-    return str(path) in ignored or any(fnmatch.fnmatch(str(path), glob) for glob in globs)
-
-
-def collect_directory(path: Path, parent: pytest.Collector) -> EvalCase | None:
-    """Return the collector of a case directory, or ``None`` for any other directory."""
-    settings = parent.config.stash.get(settings_key, None)
-    if settings is None:
-        return None
-    if case_directory_of(path, eval_dir=settings.eval_dir, root=settings.root) != path:
-        return None
-    return EvalCase.from_parent(parent, path=path)
 
 
 class EvalCase(pytest.Directory):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Generator
 from typing import TYPE_CHECKING
 
@@ -105,6 +106,9 @@ class EvalSelection:
 
 
 def _runs(items: list[pytest.Item]) -> list[EvalRun]:
+    # Imported already where a case was met; a session without one pays nothing.
+    if "pytest_plugin_eval.pytest_side.collector" not in sys.modules:
+        return []
     from pytest_plugin_eval.pytest_side.collector import EvalRun
 
     return [item for item in items if isinstance(item, EvalRun)]
