@@ -69,10 +69,10 @@ class EvalTerminal:
             reporter.line(line)
 
     def _result_lines(self, width: int) -> Iterable[str]:
-        from pytest_plugin_eval.reports.table import table_lines
-
         suites = self._controller.suites
         for number, suite in enumerate(suites):
+            from pytest_plugin_eval.reports.table import table_lines
+
             if number:
                 yield ""
             if len(suites) > 1:
