@@ -63,7 +63,8 @@ class ClaudeCli:
     ) -> None:
         self.binary = binary
         self._env = dict(env)
-        self._root = RunRoot(run_root)
+        self._run_root = run_root
+        self._roots: dict[Path | None, RunRoot] = {}
         self._limits = limits
         self._guard = threading.Lock()
         self._children: set[Child] = set()
@@ -95,7 +96,7 @@ class ClaudeCli:
             return self._unmade(request, started, Ending.SETUP_FAILED, problem)
         credentials = credentials_text(self._env)
         secrets = (*secret_values(self._env), *secrets_in(credentials))
-        root = self._root if request.run_root is None else RunRoot(request.run_root)
+        root = self._root_of(request)
         sandbox = root.new()
         try:
             sandbox.make(credentials=credentials)
@@ -108,8 +109,6 @@ class ClaudeCli:
             return redacted(record, secrets)
         finally:
             notes = _leave(root, sandbox, keep=request.keep)
-            if root is not self._root:
-                root.close()
         record = self._record(request, started, session)
         notes = (*record.notes, *expiry_note(credentials, started.timestamp()), *notes)
         return redacted(replace(record, notes=notes), secrets)
@@ -124,7 +123,13 @@ class ClaudeCli:
 
     def close(self) -> None:
         """Give up the place of run directories."""
-        self._root.close()
+        for root in self._roots.values():
+            root.close()
+
+    def _root_of(self, request: AgentRequest) -> RunRoot:
+        with self._guard:
+            path = request.run_root or self._run_root
+            return self._roots.setdefault(path, RunRoot(path))
 
     def _session(self, request: AgentRequest, sandbox: Sandbox) -> _Session:
         case = request.case

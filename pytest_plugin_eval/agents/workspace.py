@@ -118,7 +118,7 @@ class _Reader:
         real = os.path.realpath(f"{self._root}/{path}")
         if real == self._real_root or real.startswith(self._real_root + os.sep):
             inside = os.path.relpath(real, self._real_root).replace(os.sep, "/")
-            return (without_surrogates(inside) if os.path.lexists(real) else None), False
+            return (without_surrogates(inside) if Path(real).exists() else None), False
         return None, True
 
 

@@ -1,0 +1,143 @@
+"""Which tools a run may use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_plugin_eval.agents.grants import (
+    ToolEntry,
+    listed,
+    not_granted,
+    offered_tools,
+    parse_entry,
+    parse_grants,
+    parse_removals,
+)
+from tests.support.agents import make_case
+
+BASE = ("Read", "Glob", "Grep", "Skill", "Agent", "TaskStop", "ToolSearch")
+TASKS = ("TaskCreate", "TaskGet", "TaskList", "TaskUpdate")
+
+
+@pytest.mark.parametrize(
+    ("text", "entry"),
+    [
+        ("Write", ToolEntry("Write")),
+        ("Write(sub/**)", ToolEntry("Write", "sub/**")),
+        ("WebFetch(domain:x.com)", ToolEntry("WebFetch", "domain:x.com")),
+        ("mcp__a__b", ToolEntry("mcp__a__b")),
+        ("mcp__a__*", ToolEntry("mcp__a__*")),
+        ("Read()", ToolEntry("Read")),
+        ("Bad(", None),
+        ("mcp__*", None),
+        ("W*", None),
+        ("two words", None),
+        ("", None),
+    ],
+)
+def test_entry_is_a_tool_with_or_without_a_pattern(text: str, entry: ToolEntry | None) -> None:
+    assert parse_entry(text) == entry
+
+
+def test_grants_are_kept_in_order_and_once() -> None:
+    assert parse_grants(["Write", "Edit", "", "Write", "mcp__a__*"]) == (
+        ("Write", "Edit", "mcp__a__*"),
+        (),
+    )
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("Monitor", "'Monitor' is never available in an evaluation"),
+        ("EnterWorktree", "never available"),
+        ("ExitWorktree(x)", "never available"),
+        ("Artifact", "not available in an evaluation"),
+        ("Bad(", "'Bad(' is no grant, expected Tool or Tool(pattern)"),
+        ("mcp__*", "is no grant"),
+        ("Bash", "'Bash' is refused: the sandbox that would confine a shell is not there yet"),
+        ("Bash(git *)", "'Bash(git *)' is refused"),
+        ("PowerShell", "'PowerShell' is refused"),
+    ],
+)
+def test_refused_grant_says_why(entry: str, message: str) -> None:
+    accepted, refused = parse_grants([entry, "Write"])
+
+    assert accepted == ("Write",)
+    assert len(refused) == 1
+    assert refused[0].startswith("--eval-allow-tools: ")
+    assert message in refused[0]
+
+
+def test_removals_are_bare_names() -> None:
+    accepted, refused = parse_removals(["Agent", "Bash(rm:*)", "mcp__a__b", "Agnt", "NewTool"])
+
+    assert accepted == ("Agent", "NewTool")
+    assert [message.split(" cannot")[0] for message in refused] == [
+        "--eval-disallow-tools: 'Bash(rm:*)'",
+        "--eval-disallow-tools: 'mcp__a__b'",
+        "--eval-disallow-tools: 'Agnt'",
+    ]
+    assert "did you mean 'Agent'?" in refused[2]
+
+
+@pytest.mark.parametrize(
+    ("allowed", "grants", "missing"),
+    [
+        (("Read", "Glob", "Grep", "Skill", "Agent", "Task", "TodoWrite"), (), ()),
+        (("Bash", "Read", "Write"), (), ("Bash", "Write")),
+        (("Bash(ls *)", "mcp__x__y", "Foo"), (), ("Bash(ls *)", "mcp__x__y", "Foo")),
+        (("Edit",), ("Write",), ("Edit",)),
+        (("Write(sub/**)",), ("Write",), ()),
+        (("Write",), ("Write(sub/**)",), ()),
+        (("Write(a)",), ("Write(b)",), ("Write(a)",)),
+        (("mcp__x__y", "mcp__x__z"), ("mcp__x__*",), ()),
+        (("mcp__x__y",), ("mcp__x",), ()),
+        (("mcp__xx__y",), ("mcp__x",), ("mcp__xx__y",)),
+        (
+            ("Read(/etc/**)", "Read(~/x)", "Grep(../x)"),
+            (),
+            ("Read(/etc/**)", "Read(~/x)", "Grep(../x)"),
+        ),
+        (("Read(foo/**)", "Skill(demo:greet)"), (), ()),
+        (("ToolSearch", "skill", "Bad("), (), ("ToolSearch", "skill", "Bad(")),
+    ],
+)
+def test_entries_without_a_grant_are_named_in_order(
+    allowed: tuple[str, ...], grants: tuple[str, ...], missing: tuple[str, ...]
+) -> None:
+    case = make_case(Path("/plugin"), allowed_tools=allowed)
+
+    assert not_granted(case, grants) == missing
+
+
+def test_grants_stand_before_the_entries_of_the_case() -> None:
+    case = make_case(Path("/plugin"), allowed_tools=("Skill", "Bash", "Read", "Write"))
+
+    assert listed(case, ("Write", "WebFetch(domain:x)")) == (
+        ToolEntry("Write"),
+        ToolEntry("WebFetch", "domain:x"),
+        ToolEntry("Skill"),
+        ToolEntry("Read"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "model", "extra"),
+    [
+        ((), None, ()),
+        (("Read", "Skill", "Agent", "mcp__a__b"), None, ()),
+        (("Write",), None, ("Edit", "Write", "NotebookEdit")),
+        (("TaskGet",), None, TASKS),
+        (("TodoWrite",), None, TASKS),
+        (("WebSearch", "WebFetch"), None, ("WebFetch", "WebSearch")),
+        ((), "claude-haiku-4-5", TASKS),
+        ((), "us.anthropic.claude-sonnet-4-5-20250929-v1:0", TASKS),
+        ((), "claude-opus-4-8", ()),
+        ((), "claude-opus-5-5", ()),
+    ],
+)
+def test_offered_tools(names: tuple[str, ...], model: str | None, extra: tuple[str, ...]) -> None:
+    assert offered_tools([ToolEntry(name) for name in names], model) == (*BASE, *extra)

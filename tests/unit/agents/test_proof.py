@@ -1,0 +1,187 @@
+"""What the `init` record proves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_plugin_eval.agents.proof import contamination, not_loaded
+from pytest_plugin_eval.cases.model import ToolUsedSpec
+from pytest_plugin_eval.records.model import Arm
+from pytest_plugin_eval.records.trace import Trace
+from tests.support.agents import make_case, write_plugin
+
+RUN = Path("/runs/eval-1")
+BUILT_IN = {"name": "built", "path": "builtin", "source": "built@builtin"}
+SILENT = "---\nname: quiet\nuser-invocable: false\n---\n"
+
+
+def init_of(root: Path, **fields: Any) -> dict[str, Any]:
+    return {
+        "type": "system",
+        "subtype": "init",
+        "plugins": [{"name": "demo", "path": str(root), "source": "demo@inline"}, BUILT_IN],
+        "skills": ["demo:greet", "verify"],
+        "mcp_servers": [],
+        "memory_paths": {"auto": f"{RUN}/config/projects/x/memory/"},
+        **fields,
+    }
+
+
+def grader(pattern: str | None, **options: Any) -> ToolUsedSpec:
+    return ToolUsedSpec(name="used", type="tool_used", tool="Skill", input_match=pattern, **options)
+
+
+def hook(event: str) -> dict[str, str]:
+    return {"type": "system", "subtype": "hook_started", "hook_event": event}
+
+
+def trace(*events: dict[str, Any]) -> Trace:
+    return Trace(json.dumps(event) for event in events)
+
+
+def test_loaded_plugin_and_skill_are_no_problem(tmp_path: Path) -> None:
+    case = make_case(write_plugin(tmp_path), graders=(grader("demo:greet"),))
+
+    assert not_loaded(init_of(tmp_path), case) is None
+
+
+def test_plugin_from_another_place_is_not_loaded(tmp_path: Path) -> None:
+    case = make_case(write_plugin(tmp_path))
+
+    problem = not_loaded(init_of(Path("/elsewhere")), case)
+
+    assert problem == (f"plugin demo is not loaded from {tmp_path}, loaded are: demo (/elsewhere)")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "options", "skills", "problem"),
+    [
+        ("demo:greet", {}, [], "skill demo:greet is not loaded although its SKILL.md is there"),
+        ('"skill":"greet"', {}, [], "skill demo:greet is not loaded"),
+        ("demo:empty", {}, ["demo:greet"], "demo:empty is not loaded: its SKILL.md is missing"),
+        ("renamed", {}, ["demo:greet"], "skill demo:other is not loaded"),
+        ("renamed", {}, ["demo:other"], None),
+        ("demo:quiet", {}, [], None),
+        ("demo:greet", {"max": 0}, [], None),
+        (None, {}, [], None),
+        ("someone:else", {}, [], None),
+        ("demo:(greet|empty)", {}, ["demo:greet"], None),
+        ("(?<name>greet)", {}, [], None),
+    ],
+)
+def test_skill_that_a_grader_names(
+    tmp_path: Path,
+    pattern: str | None,
+    options: dict[str, Any],
+    skills: list[str],
+    problem: str | None,
+) -> None:
+    root = write_plugin(
+        tmp_path,
+        {
+            "skills/empty/notes.md": "",
+            "skills/other/SKILL.md": "---\nname: renamed\n---\n",
+            "skills/quiet/SKILL.md": SILENT,
+        },
+    )
+    case = make_case(root, graders=(grader(pattern, **options),))
+
+    found = not_loaded(init_of(root, skills=skills), case)
+
+    assert (found is None) == (problem is None)
+    assert (problem or "") in (found or "")
+
+
+def test_message_lists_what_is_loaded_and_who_asks(tmp_path: Path) -> None:
+    root = write_plugin(tmp_path, {"skills/empty/notes.md": ""})
+
+    problem = not_loaded(init_of(root), make_case(root, graders=(grader("demo:empty"),)))
+
+    assert problem == (
+        "skill demo:empty is not loaded: its SKILL.md is missing, loaded are: demo:greet,"
+        " which grader 'used' looks for"
+    )
+
+
+def test_skill_folder_is_a_plugin_with_one_skill(tmp_path: Path) -> None:
+    (tmp_path / "SKILL.md").write_text("---\nname: lone\ndescription: d\n---\n", encoding="utf-8")
+    case = make_case(tmp_path, graders=(grader("lone"),))
+
+    assert not_loaded(init_of(tmp_path, skills=["demo:lone"]), case) is None
+    assert not_loaded(init_of(tmp_path, skills=[]), case) is not None
+
+
+@pytest.mark.parametrize("arm", list(Arm))
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        (
+            {"plugins": [{"name": "mine", "path": "/mine", "source": "mine@market"}]},
+            "plugin mine from /mine is loaded",
+        ),
+        (
+            {"plugins": [], "mcp_servers": [{"name": "mail"}]},
+            "MCP server mail is configured",
+        ),
+        (
+            {"plugins": [], "memory_paths": {"auto": "/home/me/memory/"}},
+            "memory is read from /home/me/memory/",
+        ),
+        ({"plugins": [BUILT_IN]}, None),
+    ],
+)
+def test_foreign_parts_are_contamination(
+    tmp_path: Path, arm: Arm, fields: dict[str, Any], problem: str | None
+) -> None:
+    case = make_case(write_plugin(tmp_path))
+
+    found = contamination(trace(init_of(tmp_path, **fields)), case, arm, RUN)
+
+    assert found == (problem and f"the session is not isolated: {problem}")
+
+
+def test_plugin_in_the_without_arm_is_contamination(tmp_path: Path) -> None:
+    case = make_case(write_plugin(tmp_path))
+
+    assert contamination(trace(init_of(tmp_path)), case, Arm.WITH, RUN) is None
+    assert "plugin demo" in str(contamination(trace(init_of(tmp_path)), case, Arm.WITHOUT, RUN))
+
+
+@pytest.mark.parametrize(
+    ("arm", "event", "is_foreign"),
+    [
+        (Arm.WITH, "SessionStart", False),
+        (Arm.WITH, "PreToolUse", True),
+        (Arm.WITHOUT, "SessionStart", True),
+    ],
+)
+def test_hook_that_is_not_the_plugins(
+    tmp_path: Path, arm: Arm, event: str, is_foreign: bool
+) -> None:
+    case = make_case(write_plugin(tmp_path))
+    plugins = init_of(tmp_path)["plugins"] if arm is Arm.WITH else []
+
+    found = contamination(trace(hook(event), init_of(tmp_path, plugins=plugins)), case, arm, RUN)
+
+    assert (found is not None) is is_foreign
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"skills/greet/SKILL.md": "---\nname: greet\nhooks:\n  PreToolUse: []\n---\n"},
+        {".claude-plugin/plugin.json": '{"name": "demo", "hooks": "./more.json"}'},
+        {"hooks/hooks.json": "{"},
+    ],
+    ids=["skill", "named-file", "broken"],
+)
+def test_hooks_that_cannot_be_told_are_not_held_against_the_plugin(
+    tmp_path: Path, files: dict[str, str]
+) -> None:
+    case = make_case(write_plugin(tmp_path, files))
+
+    assert contamination(trace(hook("PreToolUse"), init_of(tmp_path)), case, Arm.WITH, RUN) is None

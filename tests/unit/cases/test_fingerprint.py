@@ -1,0 +1,101 @@
+"""Hashes that tell a stale record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_plugin_eval.cases.case import Plugin
+from pytest_plugin_eval.cases.fingerprint import (
+    forget_plugins,
+    plugin_hash,
+    prompt_hash,
+    settings_hash,
+)
+from tests.support.agents import make_case, write_files, write_plugin
+
+ROOT = Path("/plugin")
+
+
+def fresh_hash(root: Path, **changes: object) -> str | None:
+    forget_plugins()
+    return plugin_hash(make_case(root, **changes))
+
+
+def test_prompt_hash_is_that_of_its_text() -> None:
+    case = make_case(ROOT, prompt="hello")
+
+    assert prompt_hash(case) == "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"model": "opus"},
+        {"max_turns": 3},
+        {"timeout_s": 3},
+        {"allowed_tools": ("Read",)},
+        {"disallowed_tools": ("Read",)},
+        {"append_system_prompt": "x"},
+        {"env": {"EVAL_A": "1"}},
+        {"scaffold_script": "s"},
+        {"history_file": "h"},
+        {"add_dirs": ("d",)},
+        {"mock_servers": ("m",)},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_settings_that_bear_on_runs_change_the_hash(changes: dict[str, object]) -> None:
+    assert settings_hash(make_case(ROOT, **changes)) != settings_hash(make_case(ROOT))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"prompt": "x"}, {"runs": 9}, {"tags": ("t",)}, {"name": "n"}, {"directory": Path("/x")}],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_other_settings_do_not(changes: dict[str, object]) -> None:
+    assert settings_hash(make_case(ROOT, **changes)) == settings_hash(make_case(ROOT))
+
+
+@pytest.mark.parametrize(
+    ("files", "changes"),
+    [
+        ({"skills/greet/SKILL.md": "other"}, True),
+        ({"new/file": ""}, True),
+        ({"evals/hello/prompt.md": "other"}, False),
+        ({".git/HEAD": "other"}, False),
+        ({"lib/__pycache__/a.pyc": "other"}, False),
+    ],
+    ids=["changed", "added", "suite", "repository", "cache"],
+)
+def test_bytes_of_the_plugin(tmp_path: Path, files: dict[str, str], changes: bool) -> None:
+    root = write_plugin(tmp_path)
+    before = fresh_hash(root)
+
+    write_files(root, files)
+
+    assert (fresh_hash(root) != before) is changes
+
+
+def test_order_and_number_of_plugins_count(tmp_path: Path) -> None:
+    plugins = tuple(
+        Plugin(name=name, path=write_files(tmp_path / name, {"a": name})) for name in ("x", "y")
+    )
+
+    hashes = {
+        fresh_hash(tmp_path, plugins=chosen) for chosen in (plugins, plugins[::-1], plugins[:1])
+    }
+
+    assert len(hashes) == 3
+    assert fresh_hash(tmp_path, plugins=()) is None
+
+
+def test_hash_is_computed_once_a_process(tmp_path: Path) -> None:
+    root = write_plugin(tmp_path)
+    before = fresh_hash(root)
+
+    write_files(root, {"new": "file"})
+
+    assert plugin_hash(make_case(root)) == before
