@@ -1,0 +1,156 @@
+"""A suite of evals in a temporary directory, with recordings made by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from pytest_plugin_eval.agents.base import AgentRequest
+from pytest_plugin_eval.agents.claude_cli import ClaudeCli
+from pytest_plugin_eval.records.model import Arm, Ending, RunKey, RunOutcome, RunRecord
+from pytest_plugin_eval.records.trace import Trace
+from pytest_plugin_eval.storage.record_files import write_record
+from tests.support.records import said
+
+HELLO = "---\ntype: regex\npattern: hello\n---\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A plugin with evals below a pytester's directory."""
+
+    pytester: pytest.Pytester
+    root: Path
+    base: str = ""
+    """Where the plugin lies below the pytester's directory."""
+    cases: list[str] = field(default_factory=list)
+
+    @property
+    def evals(self) -> Path:
+        """The eval directory."""
+        return self.root / "evals"
+
+    def case(
+        self,
+        name: str,
+        *,
+        front: str = "",
+        graders: Mapping[str, str] | None = None,
+        prompt: str = "Say hello",
+    ) -> Path:
+        """Write a case with the grader ``hello`` unless others are given; return its directory."""
+        directory = self.evals / name
+        (directory / "graders").mkdir(parents=True)
+        head = f"---\n{front}\n---\n" if front else ""
+        (directory / "prompt.md").write_text(f"{head}{prompt}\n", encoding="utf-8")
+        for grader, text in ({"hello": HELLO} if graders is None else graders).items():
+            (directory / "graders" / f"{grader}.md").write_text(text, encoding="utf-8")
+        self.cases.append(name)
+        return directory
+
+    def record(
+        self,
+        case: str,
+        arm: str,
+        number: int,
+        reply: str = "hello",
+        *,
+        ending: Ending = Ending.COMPLETED,
+        error: str | None = None,
+        base: Path | None = None,
+    ) -> None:
+        """Write the recording of one run that answered *reply*."""
+        record = RunRecord(
+            key=RunKey(case=f"evals/{case}", arm=Arm(arm), number=number),
+            outcome=RunOutcome(
+                ending=ending,
+                error=error,
+                turns=1,
+                cost_usd=0.25,
+                duration_s=2.0,
+                started_at="2026-01-02T03:04:05.678Z",
+            ),
+            trace=Trace([said(reply)]),
+            provenance={
+                "model": "claude-x",
+                "recorded_at": "2026-01-02T03:04:05Z",
+                "claude_version": "2.1.332",
+            },
+        )
+        write_record(base or self.evals / "recordings", record)
+
+    def records(self, case: str, with_replies: str, without_replies: str = "") -> None:
+        """Write one recording a letter: ``h`` answers hello, any other does not."""
+        for arm, replies in (("with", with_replies), ("without", without_replies)):
+            for number, letter in enumerate(replies, start=1):
+                self.record(case, arm, number, "hello" if letter == "h" else "goodbye")
+
+    def replay(self, *arguments: str) -> pytest.RunResult:
+        """Run pytest in replay mode."""
+        return self.pytester.runpytest("--eval-mode", "replay", *arguments)
+
+    def document(self) -> dict[str, object]:
+        """Return the newest result document."""
+        newest = sorted((self.evals / "results").glob("*/aggregate-result.json"))[-1]
+        document: dict[str, object] = json.loads(newest.read_text(encoding="utf-8"))
+        return document
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester) -> Suite:
+    """Return an empty suite of a plugin called demo."""
+    root = pytester.path
+    (root / ".claude-plugin").mkdir()
+    manifest = root / ".claude-plugin" / "plugin.json"
+    manifest.write_text('{"name": "demo", "version": "0.1.0"}', encoding="utf-8")
+    return Suite(pytester, root)
+
+
+class StandInAgent:
+    """Answers at once, by a function; for what pytest does around runs, not for the runs."""
+
+    description = "stand-in agent"
+
+    def __init__(self) -> None:
+        self.requests: list[AgentRequest] = []
+        self.answer: Callable[[AgentRequest], RunRecord] = lambda request: answered(
+            request, "hello"
+        )
+        self.stopped = False
+
+    def run(self, request: AgentRequest) -> RunRecord:
+        """Note the request and answer it."""
+        self.requests.append(request)
+        return self.answer(request)
+
+    def stop(self) -> None:
+        """Note that the session ended the runs in flight."""
+        self.stopped = True
+
+
+def answered(
+    request: AgentRequest,
+    reply: str,
+    *,
+    cost_usd: float | None = 0.25,
+    ending: Ending = Ending.COMPLETED,
+    error: str | None = None,
+) -> RunRecord:
+    """Return the record of a run that ended so."""
+    return RunRecord(
+        key=request.key,
+        outcome=RunOutcome(ending=ending, error=error, cost_usd=cost_usd, turns=1),
+        trace=Trace([said(reply)]),
+    )
+
+
+@pytest.fixture
+def agent(monkeypatch: pytest.MonkeyPatch) -> StandInAgent:
+    """Put a stand-in in the place of the agent binary, for sessions in this process."""
+    stand_in = StandInAgent()
+    monkeypatch.setattr("pytest_plugin_eval.agents.claude_cli.ClaudeCli.find", lambda **_: stand_in)
+    return stand_in

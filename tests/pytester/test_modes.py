@@ -1,0 +1,172 @@
+"""Live, record and replay; results, and what a stale record is worth."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.pytester.conftest import HELLO, StandInAgent, Suite, answered
+
+
+def _live(suite: Suite, *arguments: str) -> pytest.RunResult:
+    return suite.pytester.runpytest("evals", *arguments)
+
+
+def _results(suite: Suite) -> Path:
+    (directory,) = (suite.evals / "results").iterdir()
+    return directory
+
+
+def test_live_session_keeps_every_record_in_its_results(suite: Suite, agent: StandInAgent) -> None:
+    suite.case("group/first", front="runs: 2")
+
+    _live(suite)
+
+    files = sorted(p.relative_to(_results(suite)).as_posix() for p in _results(suite).rglob("*.*"))
+    assert files == [
+        "aggregate-result.json",
+        "runs/evals/group/first/with-1.jsonl",
+        "runs/evals/group/first/with-2.jsonl",
+        "runs/evals/group/first/without-1.jsonl",
+        "runs/evals/group/first/without-2.jsonl",
+    ]
+    assert not (suite.evals / "recordings").exists()
+    assert len(agent.requests) == 4
+
+
+def test_record_mode_writes_recordings_too(suite: Suite, agent: StandInAgent) -> None:
+    suite.case("first", front="runs: 1")
+
+    _live(suite, "--eval-mode", "record")
+
+    recordings = suite.evals / "recordings" / "evals" / "first"
+    assert sorted(p.name for p in recordings.iterdir()) == ["with-1.jsonl", "without-1.jsonl"]
+    suite.replay().assert_outcomes(passed=2 + 0)
+    assert len(agent.requests) == 2
+
+
+def test_edited_grader_grades_old_records_afresh(suite: Suite) -> None:
+    case = suite.case("first")
+    suite.records("first", "h", "g")
+    (case / "graders" / "hello.md").write_text(HELLO.replace("hello", "bye"), encoding="utf-8")
+
+    result = suite.replay("evals")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert suite.document()["cases"][0]["aggregates"]["score"] == 0  # type: ignore[index]
+
+
+def test_replay_from_a_results_directory(suite: Suite, agent: StandInAgent) -> None:
+    suite.case("first", front="runs: 2")
+    _live(suite)
+
+    result = suite.replay("evals", "--eval-from", str(_results(suite)))
+
+    assert result.ret == pytest.ExitCode.OK
+    assert len(agent.requests) == 4
+
+
+def test_replay_without_recordings_names_the_cure(suite: Suite) -> None:
+    suite.case("first")
+
+    result = suite.replay("evals")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["*evals/first: nothing is recorded*--eval-mode record*"])
+
+
+def test_changed_prompt_makes_a_recording_stale_unless_named(
+    suite: Suite, agent: StandInAgent
+) -> None:
+    from pytest_plugin_eval.cases.fingerprint import prompt_hash
+
+    case = suite.case("first", front="runs: 1")
+    agent.answer = lambda request: _with_hash(answered(request, "hello"), prompt_hash(request.case))
+    _live(suite, "--eval-mode", "record")
+    (case / "prompt.md").write_text("Say hello twice", encoding="utf-8")
+
+    stale = suite.replay("evals")
+    named = suite.replay("evals", "--eval-from", str(suite.evals / "recordings"))
+
+    stale.stdout.fnmatch_lines(["*stale: the prompt changed*"])
+    assert stale.ret == pytest.ExitCode.TESTS_FAILED
+    assert named.ret == pytest.ExitCode.OK
+
+
+def _with_hash(record: object, value: str) -> object:
+    from dataclasses import replace
+
+    return replace(record, provenance={"prompt": value})  # type: ignore[type-var]
+
+
+def test_damaged_record_is_not_measured_and_named(suite: Suite) -> None:
+    suite.case("first")
+    suite.records("first", "hh")
+    (suite.evals / "recordings/evals/first/with-2.jsonl").write_text("{", encoding="utf-8")
+
+    result = suite.replay("evals")
+
+    result.assert_outcomes(passed=1, errors=1, failed=1)
+    result.stdout.fnmatch_lines(["*with-2.jsonl*"])
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_results_are_written_where_the_options_say(suite: Suite, workers: str) -> None:
+    suite.case("first")
+    suite.records("first", "h", "g")
+    out, copy = suite.root / "out" / "here", suite.root / "copies" / "result.json"
+
+    suite.replay("evals", "--eval-results-dir", str(out), "--eval-json", str(copy), "-n", workers)
+
+    assert [path.name for path in out.iterdir()] == ["aggregate-result.json"]
+    assert copy.read_text(encoding="utf-8") == (out / "aggregate-result.json").read_text("utf-8")
+    assert not (suite.evals / "results").exists()
+
+
+def test_two_plugins_get_a_result_each(suite: Suite) -> None:
+    suite.case("first")
+    suite.records("first", "h", "g")
+    other = Suite(suite.pytester, suite.root / "sub")
+    (other.root / ".claude-plugin").mkdir(parents=True)
+    (other.root / ".claude-plugin" / "plugin.json").write_text('{"name": "sub"}', encoding="utf-8")
+    other.case("second")
+    other.records("second", "h", "h")
+
+    result = suite.replay("evals", "sub/evals", "--eval-results-dir", "out")
+
+    assert result.ret == pytest.ExitCode.OK
+    found = {
+        path.parent.name: json.loads(path.read_text("utf-8"))
+        for path in (suite.root / "out").glob("*/aggregate-result.json")
+    }
+    assert {name: data["cases"][0]["dir"] for name, data in found.items()} == {
+        suite.root.name: "evals/first",
+        "sub": "evals/second",
+    }
+
+
+def test_unwritable_results_are_refused_before_any_run(suite: Suite, agent: StandInAgent) -> None:
+    suite.case("first")
+    blocked = suite.root / "file"
+    blocked.write_text("", encoding="utf-8")
+
+    result = _live(suite, "--eval-results-dir", str(blocked / "below"))
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: results cannot be written to *--eval-results-dir*"])
+    assert agent.requests == []
+
+
+def test_mode_is_said_before_and_after_the_runs(suite: Suite, agent: StandInAgent) -> None:
+    suite.case("first", front="runs: 1")
+
+    live = _live(suite)
+    suite.records("first", "h", "g")
+    replay = suite.replay("evals")
+
+    live.stdout.fnmatch_lines(["evals: live mode, stand-in agent"])
+    replay.stdout.fnmatch_lines(
+        ["evals: replay mode,*", "*2 runs recorded 2026-01-02*", "*claude-x*2.1.332*"]
+    )

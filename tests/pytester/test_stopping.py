@@ -1,0 +1,159 @@
+"""Cost ceiling, refused credential, alike failures, interrupts, concurrency."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from pytest_plugin_eval.agents.base import AgentRequest
+from pytest_plugin_eval.records.model import Arm, Ending, RunRecord
+from tests.pytester.conftest import StandInAgent, Suite, answered
+
+
+def _live(suite: Suite, *arguments: str) -> pytest.RunResult:
+    return suite.pytester.runpytest("evals", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "made"), [("0", 0), ("0.2", 1), ("0.25", 1), ("0.26", 2), ("100", 6)]
+)
+def test_no_run_starts_at_or_above_the_ceiling(
+    suite: Suite, agent: StandInAgent, ceiling: str, made: int
+) -> None:
+    suite.case("first")
+
+    result = _live(suite, "--eval-max-cost-usd", ceiling)
+
+    assert len(agent.requests) == made
+    assert result.ret == (pytest.ExitCode.OK if made == 6 else pytest.ExitCode.INTERRUPTED)
+
+
+def test_ceiling_leaves_a_partial_document_and_lists_what_was_not_run(
+    suite: Suite, agent: StandInAgent
+) -> None:
+    suite.case("first", front="runs: 2")
+
+    result = _live(suite, "--eval-max-cost-usd", "0.3", "-rs")
+
+    document = suite.document()
+    assert (document["partial"], document["partialReason"]) == (True, "cost_ceiling")
+    assert document["costUsd"] == 0.5
+    result.stdout.fnmatch_lines(["SKIPPED*not started: cost ceiling $0.3 reached*"])
+    result.stdout.fnmatch_lines(["incomplete: the cost ceiling was reached; exit status 2"])
+
+
+def test_refused_credential_stops_the_session_at_once(suite: Suite, agent: StandInAgent) -> None:
+    suite.case("first")
+    agent.answer = lambda request: answered(
+        request, "", ending=Ending.CREDENTIAL_REFUSED, error="exit 1: 401", cost_usd=0
+    )
+
+    result = _live(suite)
+
+    assert len(agent.requests) == 1
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert suite.document()["partialReason"] == "auth_failed"
+
+
+def test_refused_credential_later_is_a_run_not_measured(suite: Suite, agent: StandInAgent) -> None:
+    suite.case("first", front="runs: 2")
+
+    def answer(request: AgentRequest) -> RunRecord:
+        if len(agent.requests) == 2:
+            return answered(request, "", ending=Ending.CREDENTIAL_REFUSED, error="exit 1: 401")
+        return answered(request, "hello")
+
+    agent.answer = answer
+
+    result = _live(suite)
+
+    assert len(agent.requests) == 4
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_three_runs_lost_for_one_reason_stop_the_session(suite: Suite, agent: StandInAgent) -> None:
+    suite.case("first")
+    suite.case("second")
+    agent.answer = lambda request: answered(
+        request, "", ending=Ending.AGENT_ERROR, error="exit 1: API Error: 529"
+    )
+
+    result = _live(suite)
+
+    assert len(agent.requests) == 3
+    assert suite.document()["partialReason"] == "not_measured"
+    assert result.ret != pytest.ExitCode.OK
+
+
+def test_plugin_not_loaded_spends_nothing_further_on_the_case(
+    suite: Suite, agent: StandInAgent
+) -> None:
+    suite.case("first")
+    suite.case("second", front="runs: 1")
+
+    def answer(request: AgentRequest) -> RunRecord:
+        lost = request.key.case.endswith("first")
+        ending = Ending.NOT_LOADED if lost else Ending.COMPLETED
+        error = "skill demo:x is not loaded" if lost else None
+        return answered(request, "hello", ending=ending, error=error)
+
+    agent.answer = answer
+
+    result = _live(suite)
+
+    assert [request.key.case for request in agent.requests] == [
+        "evals/first", "evals/second", "evals/second"
+    ]  # fmt: skip
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["*skill demo:x is not loaded*"])
+
+
+@pytest.mark.parametrize("when", [1, 3])
+def test_interrupt_keeps_what_is_finished(suite: Suite, agent: StandInAgent, when: int) -> None:
+    suite.case("first", front="runs: 2")
+
+    def answer(request: AgentRequest) -> RunRecord:
+        if len(agent.requests) == when:
+            raise KeyboardInterrupt
+        return answered(request, "hello")
+
+    agent.answer = answer
+
+    result = suite.pytester.runpytest("evals", no_reraise_ctrlc=True)
+
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert agent.stopped
+    records = list((suite.evals / "results").rglob("with-*.jsonl"))
+    assert len(records) == min(when - 1, 2)
+    if when > 1:
+        assert suite.document()["partialReason"] == "interrupted"
+
+
+def test_concurrent_runs_overlap_and_give_the_same_document(
+    suite: Suite, agent: StandInAgent
+) -> None:
+    suite.case("first", front="runs: 4")
+    together = threading.Barrier(4, timeout=30)
+
+    def answer(request: AgentRequest) -> RunRecord:
+        together.wait()
+        return answered(request, "hello" if request.key.arm is Arm.WITH else "bye")
+
+    agent.answer = answer
+
+    result = _live(suite, "--eval-concurrency", "4")
+
+    assert result.ret == pytest.ExitCode.OK
+    case = suite.document()["cases"][0]  # type: ignore[index]
+    assert [run["run"] for run in case["arms"]["with"]] == [1, 2, 3, 4]
+    assert case["aggregates"]["delta"] == 1
+
+
+def test_first_failure_stops_concurrent_runs_soon(suite: Suite, agent: StandInAgent) -> None:
+    suite.case("first", front="runs: 20")
+    agent.answer = lambda request: answered(request, "bye")
+
+    _live(suite, "--eval-concurrency", "2", "-x")
+
+    assert len(agent.requests) <= 3

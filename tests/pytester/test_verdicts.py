@@ -1,0 +1,189 @@
+"""The verdict of a case: when it comes, what it says, and what it does to the session."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_plugin_eval.records.model import Ending
+from tests.pytester.conftest import StandInAgent, Suite, answered
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize(
+    ("replies", "options", "status", "word"),
+    [
+        ("hhh", [], 0, "PASSED"),
+        ("hhg", [], 1, "FAILED"),
+        ("hgh", ["--eval-threshold", "0.6"], 0, "PASSED"),
+        ("hgg", ["--eval-threshold", "0.6"], 1, "FAILED"),
+        ("ggg", ["--eval-threshold", "0"], 0, "PASSED"),
+        ("hgg", ["--eval-report-only"], 0, "MISSED"),
+    ],
+)
+def test_verdict_compares_the_mean_with_the_threshold(
+    suite: Suite, workers: str, replies: str, options: list[str], status: int, word: str
+) -> None:
+    suite.case("first")
+    suite.records("first", replies, "g")
+
+    result = suite.replay("evals", "-v", "-n", workers, *options)
+
+    assert result.ret == status
+    result.stdout.re_match_lines([rf"(.*{word} )?evals/first::score( {word})?.*"])
+
+
+def test_verdict_comes_once_and_after_the_last_run(suite: Suite) -> None:
+    for name in ("a", "b"):
+        suite.case(name)
+        suite.records(name, "h", "g")
+
+    result = suite.replay("evals", "-v")
+
+    lines = [line.split()[0] for line in result.outlines if line.startswith("evals/")]
+    assert lines == [
+        "evals/a::run[with-1]",
+        "evals/a::run[without-1]",
+        "evals/a::score",
+        "evals/b::run[with-1]",
+        "evals/b::run[without-1]",
+        "evals/b::score",
+    ]
+    assert "100%" in result.stdout.str()
+    assert not any(f"{percent}%" in result.stdout.str() for percent in range(101, 200))
+
+
+def test_failing_verdict_names_the_failing_graders_by_run(suite: Suite) -> None:
+    suite.case("first")
+    suite.records("first", "hg", "gg")
+
+    result = suite.replay("evals")
+
+    result.stdout.fnmatch_lines(
+        [
+            "first: WITH 0.50 is below the threshold 1.00 (2 runs)",
+            "first  0.50  0.00  +0.50  4 *",
+            "with-2  score 0.00",
+            "*hello (weight 1): pattern not found in last_message",
+        ]
+    )
+
+
+def test_min_delta_fails_a_case_of_too_little_gain(suite: Suite) -> None:
+    suite.case("first")
+    suite.records("first", "hh", "hg")
+
+    lenient = suite.replay("evals", "--eval-min-delta", "0.5")
+    strict = suite.replay("evals", "--eval-min-delta", "0.6")
+
+    assert lenient.ret == pytest.ExitCode.OK
+    assert strict.ret == pytest.ExitCode.TESTS_FAILED
+    strict.stdout.fnmatch_lines(["*is below --eval-min-delta 0.6*"])
+
+
+def test_partly_selected_case_gets_its_verdict_from_the_selected_runs(suite: Suite) -> None:
+    suite.case("first")
+    suite.records("first", "ggg", "ggg")
+
+    result = suite.replay("evals", "-k", "with-1 or without-1", "-v")
+
+    result.stdout.fnmatch_lines(
+        ["evals/first::score FAILED*", "only 2 of 6 planned runs were selected"]
+    )
+
+
+def test_case_without_a_with_run_gets_a_skipped_verdict(suite: Suite) -> None:
+    suite.case("first")
+    suite.records("first", "h", "g")
+
+    result = suite.replay("evals", "-k", "without", "-v", "-rs")
+
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(
+        ["evals/first::score SKIPPED *", "SKIPPED * no run with the plugin was selected"]
+    )
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_stopped_session_leaves_an_incomplete_verdict(suite: Suite, workers: str) -> None:
+    suite.case("first")
+    suite.records("first", "ghhhhhhh", "gggggggg")
+
+    result = suite.replay("evals", "-x", "-v", "-n", workers, "--maxschedchunk=1", "-rs")
+
+    result.stdout.re_match_lines([r"SKIPPED.*incomplete: \d+ of 16 runs"])
+    assert result.ret != pytest.ExitCode.OK
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_failed_verdict_stops_a_session_with_maxfail(suite: Suite, workers: str) -> None:
+    # No single run sinks this case, so only its verdict can stop the session.
+    suite.case("a")
+    suite.records("a", "gg")
+    for name in ("b", "c", "d", "e", "f"):
+        suite.case(name)
+        suite.records(name, "hhhh")
+
+    result = suite.replay(
+        "evals", "-x", "-v", "-n", workers, "--maxschedchunk=1", "--eval-threshold", "0.5"
+    )
+
+    output = result.stdout.str()
+    assert "evals/a::score" in output
+    assert "evals/f::run[with-4]" not in output
+    assert result.ret == (
+        pytest.ExitCode.TESTS_FAILED if workers == "0" else pytest.ExitCode.INTERRUPTED
+    )
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_run_not_measured_is_an_error_and_no_zero(suite: Suite, workers: str) -> None:
+    suite.case("first")
+    suite.records("first", "hh")
+    suite.record("first", "with", 3, ending=Ending.AGENT_ERROR, error="exit 1: API Error: 529")
+
+    result = suite.replay("evals", "-n", workers, "--junitxml=report.xml")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.assert_outcomes(passed=2, failed=1, errors=1)
+    result.stdout.fnmatch_lines(["*ERROR at setup of first run[[]with-3[]]*", "*API Error: 529*"])
+    case = suite.document()["cases"][0]  # type: ignore[index]
+    assert case["aggregates"]["score"] == 1
+    assert [run["measured"] for run in case["arms"]["with"]] == [True, True, False]
+    assert case["arms"]["with"][2]["score"] is None
+    assert suite.document()["partialReason"] == "not_measured"
+    assert '<error message="failed on setup' in (suite.root / "report.xml").read_text()
+
+
+def test_delta_is_withheld_when_one_arm_lost_runs(suite: Suite) -> None:
+    suite.case("first")
+    suite.records("first", "hh", "g")
+    suite.record("first", "without", 2, ending=Ending.NO_RESULT, error="killed")
+
+    result = suite.replay("evals")
+
+    result.stdout.fnmatch_lines(["*asymmetric loss*"])
+    aggregates = suite.document()["cases"][0]["aggregates"]  # type: ignore[index]
+    assert "delta" not in aggregates
+    assert "scoreWithout" not in aggregates
+
+
+def test_report_only_lifts_failed_verdicts_but_no_unmeasured_run(suite: Suite) -> None:
+    suite.case("first")
+    suite.record("first", "with", 1, ending=Ending.NO_RESULT, error="killed")
+
+    result = suite.replay("evals", "--eval-report-only")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_rerun_replaces_the_score_and_both_costs_count(suite: Suite, agent: StandInAgent) -> None:
+    suite.case("first", front="runs: 2")
+    replies = iter(["bye", "hello", "hello"])
+    agent.answer = lambda request: answered(request, next(replies))
+
+    result = suite.pytester.runpytest("evals", "--reruns", "1", "--eval-ablation", "none")
+
+    assert result.ret == pytest.ExitCode.OK
+    case = suite.document()["cases"][0]  # type: ignore[index]
+    assert [run["score"] for run in case["arms"]["with"]] == [1, 1]
+    result.stdout.fnmatch_lines(["*$0.75", "1 run was repeated*"])
