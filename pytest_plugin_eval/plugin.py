@@ -46,6 +46,15 @@ def pytest_collect_directory(path: Path, parent: pytest.Collector) -> EvalCase |
     return collect_directory(path, parent)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> pytest.CollectReport | None:
+    """Collect a case without importing a `conftest.py` among its files."""
+    if not hasattr(collector, "eval_report"):
+        return None
+    report: pytest.CollectReport = collector.eval_report()
+    return report
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]

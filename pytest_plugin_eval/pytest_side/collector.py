@@ -38,6 +38,19 @@ class RunNotMeasured(Exception):
 class EvalCase(pytest.Directory):
     """A case directory; its files are never walked by pytest."""
 
+    def eval_report(self) -> pytest.CollectReport:
+        """Return the report of collecting this case.
+
+        pytest 9.2 imports the `conftest.py` of any directory collector before it collects, but the
+        files of a case belong to the agent's task, not to this session.
+        """
+        call: pytest.CallInfo[list[pytest.Item | pytest.Collector]] = pytest.CallInfo.from_call(
+            lambda: list(self.collect()), "collect", reraise=(KeyboardInterrupt, SystemExit)
+        )
+        if call.excinfo is None:
+            return pytest.CollectReport(self.nodeid, "passed", None, call.result)
+        return pytest.CollectReport(self.nodeid, "failed", self.repr_failure(call.excinfo), None)
+
     def collect(self) -> Iterator[EvalRun]:
         """Yield the planned runs: all of the with-arm, then all of the other."""
         from pytest_plugin_eval.pytest_side.planning import plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Generator, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -99,8 +99,10 @@ class EvalController:
         try:
             with signals or SessionSignals(names=()):
                 return (yield)
-        except KeyboardInterrupt:
-            self.partial_reason = "interrupted"
+        except (KeyboardInterrupt, pytest.exit.Exception) as error:
+            # pytest's own way to stop, such as after -x, is a KeyboardInterrupt as well.
+            if not isinstance(error, pytest.Session.Interrupted):
+                self._partial("interrupted")
             raise
         finally:
             self.signal = signals.received if signals else None
@@ -135,11 +137,13 @@ class EvalController:
             self._stop(str(error), None)
             return
         progress = self.cases.setdefault(case_of(nodeid), CaseProgress())
-        if run.key in progress.runs:
-            self.reruns += 1
-        progress.runs[run.key] = run
         if self._settings.mode is not Mode.REPLAY:
             self.spent_usd += (run.outcome.cost_usd or 0.0) + run.judge_cost_usd
+        earlier = progress.runs.get(run.key)
+        if earlier is not None:
+            self.reruns += 1
+            run = _with_cost_of(run, earlier)
+        progress.runs[run.key] = run
         self._watch(run)
 
     def _watch(self, run: RunReport) -> None:
@@ -255,3 +259,16 @@ class EvalController:
             partial_reason=self.partial_reason,
             load_problems=bool(self.state.broken or self.state.loose),
         )
+
+
+def _with_cost_of(run: RunReport, earlier: RunReport) -> RunReport:
+    """Return a repeated run with what its earlier attempts cost: the last score counts, all money."""
+    costs = (run.outcome.cost_usd, earlier.outcome.cost_usd)
+    outcome = replace(
+        run.outcome,
+        attempts=run.outcome.attempts + earlier.outcome.attempts,
+        cost_usd=None if None in costs else sum(cost for cost in costs if cost is not None),
+    )
+    return replace(
+        run, outcome=outcome, judge_cost_usd=run.judge_cost_usd + earlier.judge_cost_usd
+    )

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_plugin_eval.cases.discovery import manifest_notes
+from pytest_plugin_eval.cases.discovery import eval_directory_of, manifest_notes
 from pytest_plugin_eval.cases.loader import load_case
-from pytest_plugin_eval.errors import CaseError
+from pytest_plugin_eval.errors import CaseError, EvalError
 from pytest_plugin_eval.execution.planning import PlannedCase, plan_case
 from pytest_plugin_eval.graders.javascript import compile_errors
+from pytest_plugin_eval.pytest_side.ids import VERDICT, run_name
 from pytest_plugin_eval.pytest_side.stash import collection_key, settings_key, workbench_key
 from pytest_plugin_eval.reports.plan import CasePlan
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.cases.discovery import EvalDirectory
 
-__all__ = ["note_place", "plan"]
+__all__ = ["names_of", "note_place", "plan"]
 
 
 def plan(directory: Path, place: EvalDirectory, nodeid: str, config: pytest.Config) -> PlannedCase:
@@ -48,6 +49,20 @@ def plan(directory: Path, place: EvalDirectory, nodeid: str, config: pytest.Conf
         )
     )
     return planned
+
+
+def names_of(directory: Path, config: pytest.Config) -> frozenset[str]:
+    """Return the names that ids of a case may end in; empty when the case does not load."""
+    settings = config.stash[settings_key]
+    place = eval_directory_of(directory, eval_dir=settings.eval_dir, root=settings.root)
+    if place is None:
+        return frozenset()
+    try:
+        case = load_case(directory, place, check_patterns=compile_errors)
+        planned = plan_case(case, settings, config.stash[workbench_key].recorded(place))
+    except EvalError:
+        return frozenset()  # said when the case is collected
+    return frozenset(map(run_name, planned.keys)) | {VERDICT}
 
 
 def note_place(place: EvalDirectory, config: pytest.Config) -> None:

@@ -31,6 +31,26 @@ class EvalSelection:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
 
+    @pytest.hookimpl(tryfirst=True)  # before xdist starts its workers
+    def pytest_sessionstart(self) -> None:
+        """Refuse ids that select nothing, as pytest does for its own.
+
+        Said here and not once the items are known: under xdist these are in the workers, where a
+        usage error would look like a crash.
+        """
+        picked = self._config.stash[picked_key]
+        if hasattr(self._config, "workerinput") or not picked.names:
+            return
+        from pytest_plugin_eval.pytest_side.planning import names_of
+
+        for case, names in picked.names.items():
+            known = names_of(case, self._config)
+            for name in sorted(names - known) if known else ():
+                raise pytest.UsageError(
+                    f"not found: {picked.shown[case]}::{name}\n"
+                    f"(the case has {', '.join(sorted(known))})"
+                )
+
     def pytest_collection_modifyitems(
         self, config: pytest.Config, items: list[pytest.Item]
     ) -> None:
@@ -38,7 +58,6 @@ class EvalSelection:
         runs = _runs(items)
         if not runs:
             return
-        self._check_names(runs)
         wanted = [run for run in runs if self._is_asked_for(run) and self._passes_filters(run)]
         unnamed = [run for run in wanted if not self._may_spend(run)]
         state = config.stash[collection_key]
@@ -76,18 +95,6 @@ class EvalSelection:
     def _is_asked_for(self, run: EvalRun) -> bool:
         names = self._config.stash[picked_key].names.get(run.place_case)
         return names is None or VERDICT in names or run.name in names
-
-    def _check_names(self, runs: list[EvalRun]) -> None:
-        picked = self._config.stash[picked_key]
-        for case, names in picked.names.items():
-            known = {run.name for run in runs if run.place_case == case} | {VERDICT}
-            if known == {VERDICT}:
-                continue  # the case did not load and says so itself
-            for name in sorted(names - known):
-                raise pytest.UsageError(
-                    f"not found: {picked.shown[case]}::{name}\n"
-                    f"(the case has {', '.join(sorted(known))})"
-                )
 
     def _passes_filters(self, run: EvalRun) -> bool:
         settings = self._config.stash[settings_key]

@@ -78,6 +78,12 @@ class EvalTerminal:
             if len(suites) > 1:
                 yield f"{self._shown(Path(suite.info.root))}:"
             yield from table_lines(suite, width=width)
+        if self._controller.reruns:
+            were = "run was" if self._controller.reruns == 1 else "runs were"
+            yield (
+                f"{self._controller.reruns} {were} repeated by another plugin: the last score "
+                "counts, the cost of all"
+            )
         for text in dict.fromkeys(self._state.warnings):
             yield f"warning: {text}"
         loose = [line for text in self._state.loose for line in text.splitlines()]
