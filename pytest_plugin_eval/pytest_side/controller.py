@@ -211,10 +211,10 @@ class EvalController:
     # Verdicts and results
 
     def _give_verdict(self, case: str, progress: CaseProgress) -> None:
+        if progress.verdict_given or not progress.runs:
+            return
         from pytest_plugin_eval.pytest_side.verdicts import verdict_of
 
-        if progress.verdict_given:
-            return
         progress.verdict_given = True
         verdict = verdict_of(case, progress, self._settings)
         if verdict is None or self._session is None:

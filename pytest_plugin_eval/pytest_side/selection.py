@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Generator
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
@@ -59,14 +60,13 @@ class EvalSelection:
         if not runs:
             return
         wanted = [run for run in runs if self._is_asked_for(run) and self._passes_filters(run)]
-        unnamed = [run for run in wanted if not self._may_spend(run)]
+        unnamed = self._unnamed(wanted)
         state = config.stash[collection_key]
         state.unnamed.extend(dict.fromkeys(case_of(run.nodeid) for run in unnamed))
-        kept = set(wanted) - set(unnamed)
-        dropped = [run for run in runs if run not in kept]
+        dropped = set(runs) - (set(wanted) - set(unnamed))
         if dropped:
-            config.hook.pytest_deselected(items=dropped)
-            items[:] = [item for item in items if item not in set(dropped)]
+            config.hook.pytest_deselected(items=[run for run in runs if run in dropped])
+            items[:] = [item for item in items if item not in dropped]
 
     @pytest.hookimpl(tryfirst=True)  # before pytest asks for the lines that follow the collection
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -104,12 +104,20 @@ class EvalSelection:
             _glob(settings.case_glob).fullmatch(run.planned.case.name)
         )
 
-    def _may_spend(self, run: EvalRun) -> bool:
+    def _unnamed(self, runs: list[EvalRun]) -> list[EvalRun]:
+        """Return the runs that would spend money although no argument names their case."""
         settings = self._config.stash[settings_key]
         if settings.evals or settings.mode is Mode.REPLAY:
-            return True
-        case = run.place_case.resolve()
-        return self._config.stash[picked_key].is_named(case, run.place.path.resolve())
+            return []
+        picked = self._config.stash[picked_key]
+        places = {run.place_case: run.place.path for run in runs}
+        eval_dirs = {path: path.resolve() for path in set(places.values())}
+        unnamed = {
+            case
+            for case, place in places.items()
+            if not picked.is_named(case.resolve(), eval_dirs[place])
+        }
+        return [run for run in runs if run.place_case in unnamed]
 
 
 def _runs(items: list[pytest.Item]) -> list[EvalRun]:
@@ -121,6 +129,7 @@ def _runs(items: list[pytest.Item]) -> list[EvalRun]:
     return [item for item in items if isinstance(item, EvalRun)]
 
 
+@cache
 def _glob(pattern: str) -> re.Pattern[str]:
     """Return the reference's glob: ``*`` any run of characters, ``?`` one, the rest literal."""
     special: dict[str, str] = {"*": ".*", "?": "."}
