@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_plugin_eval.graders.well_formed import is_well_formed
+
 if TYPE_CHECKING:
     from py_mini_racer import MiniRacer
 
@@ -117,7 +119,7 @@ def ask(questions: Iterable[Question], timeout_s: float) -> Mapping[Question, An
 
 def compile_errors(patterns: Sequence[tuple[str, str]]) -> list[str | None]:
     """Return for each (source, flags) the engine's message, or `None` when it compiles."""
-    hard = [pattern for pattern in patterns if _plain_alternatives(*pattern) is None]
+    hard = [pattern for pattern in patterns if not is_well_formed(*pattern)]
     if not hard:
         return [None] * len(patterns)
     found = dict(zip(hard, _engine_complaints(hard), strict=True))

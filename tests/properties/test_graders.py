@@ -8,7 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_plugin_eval.graders.glob import Glob
-from pytest_plugin_eval.graders.javascript import Question, ask
+from pytest_plugin_eval.graders.javascript import Failure, Question, ask
+from pytest_plugin_eval.graders.well_formed import is_well_formed
 
 LINE_ENDS = "\n\r\u2028\u2029"
 
@@ -77,3 +78,31 @@ def test_plain_patterns_are_answered_as_the_engine_does(source: str, text: str) 
     answers = ask([question for pair in questions for question in pair], 30.0)
 
     assert [answers[plain] for plain, _ in questions] == [answers[hard] for _, hard in questions]
+
+
+PATTERN_PARTS = [
+    *"abz09-^$.|()[]{}*+?,/é\\",
+    r"\d",
+    r"\b",
+    r"\.",
+    "(?:",
+    "(?=",
+    "(?<!",
+    "[^",
+    "a-z",
+]
+PATTERN_PARTS += ["{2,}", "{3}", "{1,2}", "{2,1}"]
+
+
+@given(
+    parts=st.lists(st.sampled_from(PATTERN_PARTS), max_size=14),
+    flags=st.sampled_from(["", "g", "m", "is", "dy"]),
+)
+def test_patterns_believed_without_the_engine_compile(parts: list[str], flags: str) -> None:
+    source = "".join(parts)
+    # An empty class: one that the engine certainly has to be asked about.
+    asked = Question(f"(?:{source})[]", flags, "")
+
+    answers = ask([asked], 30.0)
+
+    assert not (is_well_formed(source, flags) and isinstance(answers[asked], Failure))
