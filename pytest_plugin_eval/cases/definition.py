@@ -109,7 +109,9 @@ class _Merge:
             given = {key: data[key] for key in data if key not in nulls} if nulls else data
             checked = model.model_validate(given)
         except ValidationError as raised:
-            self.report.invalid(document, raised, model, path=path, prefix=prefix, nulls=nulls)
+            self.report.invalid(
+                document, raised, model, data, path=path, prefix=prefix, nulls=nulls
+            )
             return None
         return None if nulls else checked
 

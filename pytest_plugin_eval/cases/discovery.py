@@ -235,7 +235,7 @@ def _walked(path: str, root: str, eval_dir: str | None) -> _Found:
         path=Path(path),
         root=Path(root),
         cases=tuple(map(Path, cases)),
-        problems=tuple(sorted(walk.problems)),
+        problems=tuple(sorted(map(_printable, walk.problems))),
     )
     return place, frozenset(cases), frozenset(_directories_above(cases, path))
 
@@ -308,6 +308,12 @@ class _Walk:
         self._resolved.update(map(os.path.realpath, self._visited))
         self._visited.clear()
         return target in self._resolved
+
+
+def _printable(problem: str) -> str:
+    from pytest_plugin_eval.text import one_line, without_surrogates
+
+    return without_surrogates(one_line(problem))
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:

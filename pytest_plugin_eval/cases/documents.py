@@ -125,7 +125,9 @@ class _Reader:
         fields = self._mapping(path, split.frontmatter, 1, part)
         if fields is None:
             return None
-        return Document(path, split.frontmatter, fields, split.body, lines_before=1)
+        return Document(
+            path, split.frontmatter, fields, split.body, lines_before=1, body_line=split.body_line
+        )
 
     def _mapping(
         self, path: str, text: str, lines_before: int, part: str

@@ -29,6 +29,8 @@ class Split:
     """The YAML between the fences, which begins on line 2; ``None`` without frontmatter."""
     body: str
     """The rest, trimmed at both ends."""
+    body_line: int = 1
+    """The line its first character is on."""
 
 
 def decoded(data: bytes) -> str:
@@ -51,4 +53,6 @@ def split_frontmatter(text: str) -> Split:
     closing = _FENCE.search(text, start)
     if closing is None:
         raise UnterminatedError
-    return Split(text[start : closing.start()], trimmed(text[closing.end() :]))
+    body = text[closing.end() :].lstrip(_JS_SPACE)
+    line = text.count("\n", 0, len(text) - len(body)) + 1
+    return Split(text[start : closing.start()], body.rstrip(_JS_SPACE), line)

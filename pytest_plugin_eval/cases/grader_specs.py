@@ -138,35 +138,36 @@ def _spec(raw: _Raw, report: Report) -> GraderSpec | None:
     kind = raw.fields.get("type")
     model = GRADER_TYPES.get(kind) if isinstance(kind, str) else None
     if model is None:
-        expected = f"expected one of {', '.join(GRADER_TYPES)}"
-        if kind is None:
-            text = f"type is missing, {expected}"
-        else:
-            near = did_you_mean(kind, GRADER_TYPES) if isinstance(kind, str) else ""
-            text = f"unknown type {value_shown(kind)}{near or ', ' + expected}"
-        report.error(raw.document, raw.prefix + text, (*raw.path, "type"))
+        report.error(raw.document, raw.prefix + _type_problem(kind), (*raw.path, "type"))
         return None
-    sound = True
     given = {}
-    nulls: list[str] = []
+    refused: list[str] = []
     for key, value in raw.fields.items():
-        field = model.model_fields.get(key)
-        if field is None:
+        if key not in model.model_fields:
             text = _unknown_option(key, str(kind))
-        elif value is None:
-            text = f"{key} must be {expected_of(model, key)}, got null"
-            nulls.append(key)
+        elif value is None or (isinstance(value, dict) and None in value.values()):
+            text = f"{key} must be {expected_of(model, key)}, got {value_shown(value)}"
         else:
             given[key] = value
             continue
-        sound = False
+        refused.append(key)
         report.error(raw.document, raw.prefix + text, (*raw.path, key))
     try:
         spec = model.model_validate(given)
     except ValidationError as raised:
-        report.invalid(raw.document, raised, model, path=raw.path, prefix=raw.prefix, nulls=nulls)
+        report.invalid(
+            raw.document, raised, model, given, path=raw.path, prefix=raw.prefix, nulls=refused
+        )
         return None
-    return spec if sound else None  # type: ignore[return-value]
+    return None if refused else spec  # type: ignore[return-value]  # of the types in GRADER_TYPES
+
+
+def _type_problem(kind: object) -> str:
+    expected = f"expected one of {', '.join(GRADER_TYPES)}"
+    if kind is None:
+        return f"type is missing, {expected}"
+    near = did_you_mean(kind, GRADER_TYPES) if isinstance(kind, str) else ""
+    return f"unknown type {value_shown(kind)}{near or ', ' + expected}"
 
 
 def _unknown_option(key: str, kind: str) -> str:
@@ -237,7 +238,7 @@ def _check_patterns(
         if complaint is not None:
             text = (
                 f"{each.raw.prefix}{each.name} {value_shown(each.pattern)} is no JavaScript regular"
-                f" expression: {complaint}{_cure(each)}"
+                f" expression: {_in_short(complaint, each)}{_cure(each)}"
             )
             report.error(each.raw.document, text, each.path)
 
@@ -248,6 +249,11 @@ def _flags_problem(flags: str) -> str | None:
     if "u" in flags and "v" in flags:
         return "has both u and v, expected one of them"
     return None
+
+
+def _in_short(complaint: str, each: _Pattern) -> str:
+    """Return what an engine says, without the pattern that it repeats."""
+    return complaint.removeprefix(f"Invalid regular expression: /{each.pattern}/{each.flags}: ")
 
 
 def _cure(each: _Pattern) -> str:

@@ -210,5 +210,5 @@ class CaseFile(_Top):
     graders: object = None
 
 
-class PromptFields(_Top, _Settings):
+class PromptFields(_Settings, _Top):
     """The frontmatter of `prompt.md`: what `case.yaml` has at the top and under ``execution``."""

@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, get_args
 
 from pytest_plugin_eval.cases import yaml12
+from pytest_plugin_eval.cases.model import STRING
 from pytest_plugin_eval.text import did_you_mean, one_line, without_surrogates
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ _SHORT.maxlong = 40
 _MAX_SHOWN = 80
 
 MISSING = "missing"
+# What the body of a grader file may stand for.
+BODY_PATHS = frozenset((("pattern",), ("criteria",)))
 # Fields of several shapes: pydantic complains once a shape, we once.
 UNIONS = frozenset(("target", "focus", "before", "after"))
 
@@ -40,10 +43,14 @@ class Document:
     body: str = ""
     lines_before: int = 0
     """Lines of the file above the YAML."""
+    body_line: int = 1
+    """The line on which `body` begins."""
 
     def line(self, path: yaml12.Path) -> int:
         """Return the line of a value, or of the nearest thing around it that is written down."""
         lines = yaml12.line_numbers(self.text)
+        if self.body and path in BODY_PATHS and path not in lines:
+            return self.body_line
         while path and path not in lines:
             path = path[:-1]
         return lines.get(path, 1) + self.lines_before
@@ -69,18 +76,19 @@ class Report:
         where: Document,
         raised: ValidationError,
         model: type[BaseModel],
+        data: Mapping[str, object],
         *,
         path: yaml12.Path = (),
         prefix: str = "",
         nulls: Iterable[str] = (),
     ) -> None:
-        """Note every problem pydantic found in the mapping at *path*, save of fields in *nulls*."""
+        """Note what pydantic found in *data*, the mapping at *path*, save of fields in *nulls*."""
         told: set[yaml12.Path] = {(key,) for key in nulls}
         for details in raised.errors(include_url=False, include_context=False):
             location = _real_location(details["loc"])
             if location not in told:
                 told.add(location)
-                text = _expectation(details, location, model)
+                text = _expectation(details, location, model, data)
                 self.error(where, prefix + text, (*path, *location))
 
 
@@ -111,26 +119,30 @@ def _real_location(location: Sequence[str | int]) -> yaml12.Path:
     return tuple(location[:1] if location[0] in UNIONS else location[:2])
 
 
-def _expectation(details: ErrorDetails, location: yaml12.Path, model: type[BaseModel]) -> str:
+def _expectation(
+    details: ErrorDetails,
+    location: yaml12.Path,
+    model: type[BaseModel],
+    data: Mapping[str, object],
+) -> str:
     field = str(location[0])
     expected = expected_of(model, field)
     if details["type"] == MISSING and len(details["loc"]) == 1:
         return f"{field} is missing, expected {expected}"
-    value = value_shown(details["input"])
-    if field in UNIONS:
-        return f"{field} must be {expected}"
     if len(location) == 1:
-        quotes = _in_quotes(details["input"]) if expected.startswith("a string") else ""
-        return f"{field} must be {expected}, got {value}{quotes}"
+        return f"{field} must be {expected}, got {_with_hint(data.get(field), expected)}"
     item = location[1]
     name = f"item {item + 1}" if isinstance(item, int) else str(item)
-    return f"{field}: {name} must be a string, got {value}{_in_quotes(details['input'])}"
+    return f"{field}: {name} must be {STRING}, got {_with_hint(details['input'], STRING)}"
 
 
-def _in_quotes(value: object) -> str:
-    if isinstance(value, int | float):
-        return f'; write "{value_shown(value)}" with the quotes'
-    return "; a text that begins with { or [ needs quotes" if isinstance(value, dict | list) else ""
+def _with_hint(value: object, expected: str) -> str:
+    shown = value_shown(value)
+    if isinstance(value, int | float) and expected.startswith(STRING):
+        return f'{shown}; write "{shown}" with the quotes'
+    if isinstance(value, dict | list) and expected == STRING:
+        return f"{shown}; a text that begins with {{ or [ needs quotes"
+    return shown
 
 
 @cache

@@ -223,7 +223,7 @@ class _Builder:
         if start.anchor is not None:
             self._anchors[start.anchor] = own
         while not isinstance(event := self._next(), MappingEndEvent):
-            key = _key(self._inner("", event, event))
+            key = _key(self._value(event))
             value = self._inner(key, event, self._next())
             if key == "<<":
                 merged.extend(value if isinstance(value, list) else [value])
