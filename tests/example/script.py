@@ -217,8 +217,8 @@ def _one_line() -> list[dict[str, object]]:
         _runs(
             prompt,
             "with",
-            _with_skill(MESSAGE, prefixed),
             _with_skill(MESSAGE, plain),
+            _with_skill(MESSAGE, prefixed),
             _with_skill(MESSAGE, plain),
         ),
         _runs(prompt, "without", [plain], [plain], [plain]),

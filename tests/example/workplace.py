@@ -1,0 +1,46 @@
+"""A directory with a copy of the example, in which commands run as a reader of README runs them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.example.markdown import ROOT
+from tests.support.reference import base_environment
+
+EXAMPLE = ROOT / "example_plugin"
+NO_API = "http://127.0.0.1:9"
+"""Nothing listens here: a replay that asked a model would fail."""
+
+
+def copy_example(target: Path) -> Path:
+    """Copy what of the example is committed, and return the copy."""
+    ignored = shutil.ignore_patterns("results", "__pycache__", ".*_cache")
+    return Path(shutil.copytree(EXAMPLE, target / EXAMPLE.name, ignore=ignored))
+
+
+def run_line(
+    line: str, cwd: Path, *, api_url: str = NO_API, timeout_s: float = 240.0
+) -> subprocess.CompletedProcess[str]:
+    """Run a command line in `cwd` with the tools of this environment and nothing of the user's."""
+    home = cwd / "operator"
+    (home / "tmp").mkdir(parents=True, exist_ok=True)
+    tools = str(Path(sys.executable).parent)
+    path = os.pathsep.join((tools, os.environ.get("PATH", os.defpath)))
+    program, *arguments = shlex.split(line)
+    env = {**base_environment(api_url, home), "PATH": path, "COLUMNS": "80"}
+    return subprocess.run(
+        [shutil.which(program, path=path) or program, *arguments],
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=timeout_s,
+        check=False,
+    )
