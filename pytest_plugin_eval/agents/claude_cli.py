@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import os
 import re
 import threading
 from collections.abc import Callable, Mapping
@@ -18,7 +17,7 @@ from pytest_plugin_eval.agents.credentials import credentials_text, expiry_note,
 from pytest_plugin_eval.agents.environment import agent_environment, secret_values
 from pytest_plugin_eval.agents.outcome import Classified, classify, cost_of, turns_of
 from pytest_plugin_eval.agents.proof import contamination, not_loaded
-from pytest_plugin_eval.agents.sandbox import RunRoot, Sandbox, remove_tree
+from pytest_plugin_eval.agents.sandbox import RunRoot, Sandbox
 from pytest_plugin_eval.agents.workspace import collect_files, list_workspace, named_files
 from pytest_plugin_eval.cases.case import Case
 from pytest_plugin_eval.cases.fingerprint import plugin_hash, prompt_hash, settings_hash
@@ -121,10 +120,13 @@ class ClaudeCli:
         for child in children:
             child.stop()
 
-    def close(self) -> None:
-        """Give up the place of run directories."""
-        for root in self._roots.values():
-            root.close()
+    def close(self) -> tuple[str, ...]:
+        """Finish with the run directories; return lines about those that could not be removed.
+
+        Without this call the interpreter's end waits for the removals.
+        """
+        left = [path for root in self._roots.values() for path in root.close()]
+        return tuple(f"run directory could not be removed: {path}" for path in left)
 
     def _root_of(self, request: AgentRequest) -> RunRoot:
         with self._guard:
@@ -250,8 +252,7 @@ def _leave(root: RunRoot, sandbox: Sandbox, *, keep: bool) -> tuple[str, ...]:
     """Remove the run's directory, or keep it, and return what the reader should know."""
     if keep and sandbox.path.is_dir():
         return (f"run directory kept: {root.keep(sandbox)}",)
-    if os.path.lexists(sandbox.path) and not remove_tree(sandbox.path):
-        return (f"run directory could not be removed: {sandbox.path}",)
+    root.remove(sandbox)
     return ()
 
 

@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 __all__ = ["HAS_GROUPS", "exit_of", "kill_group", "kill_strays"]
 
@@ -86,9 +85,13 @@ def _group_of(pid: int) -> int | None:
 
 def _marked(mark: bytes) -> Iterator[int]:
     wanted = b"CLAUDE_CONFIG_DIR=" + mark
-    for directory in Path("/proc").iterdir():
-        if not directory.name.isdigit():
+    with os.scandir("/proc") as listing:
+        pids = [entry.name for entry in listing if entry.name.isdigit()]
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:  # noqa: PTH123 - hot
+                content = file.readall()
+        except OSError:
             continue
-        with contextlib.suppress(OSError):
-            if wanted in (directory / "environ").read_bytes().split(b"\0"):
-                yield int(directory.name)
+        if mark in content and wanted in content.split(b"\0"):
+            yield int(pid)

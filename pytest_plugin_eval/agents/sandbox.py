@@ -9,6 +9,7 @@ import shutil
 import stat
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -115,6 +116,8 @@ class RunRoot:
         self._lock: FileLock | None = None
         self._guard = threading.Lock()
         self._count = 0
+        self._remover: ThreadPoolExecutor | None = None
+        self._left: list[str] = []
 
     def new(self) -> Sandbox:
         """Return a sandbox still to be made, in a place of its own."""
@@ -133,12 +136,30 @@ class RunRoot:
         except OSError:
             return sandbox.path
 
-    def close(self) -> None:
-        """Give up the lock; nothing of the process is left in use."""
+    def remove(self, sandbox: Sandbox) -> None:
+        """Have a run directory removed while the next run goes on; the sign-in goes at once."""
+        with contextlib.suppress(OSError):
+            sandbox.forget_credentials()
         with self._guard:
-            if self._lock is not None:
-                _give_up(self._lock)
-                self._lock = None
+            if self._remover is None:
+                # Not a daemon: the interpreter waits for it even where nobody calls `close`.
+                self._remover = ThreadPoolExecutor(1, thread_name_prefix="run-directories")
+            self._remover.submit(self._remove, sandbox.path)
+
+    def close(self) -> tuple[str, ...]:
+        """Wait for removals and give up the lock; return what could not be removed."""
+        with self._guard:
+            remover, self._remover = self._remover, None
+            lock, self._lock = self._lock, None
+        if remover is not None:
+            remover.shutdown()
+        if lock is not None:
+            _give_up(lock)
+        return tuple(self._left)
+
+    def _remove(self, path: Path) -> None:
+        if os.path.lexists(path) and not remove_tree(path):
+            self._left.append(str(path))
 
     def _open(self) -> None:
         try:
