@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -43,7 +44,8 @@ FRONTMATTER = frozenset(FRONTMATTER_IN_ORDER)
 WITHOUT_EFFECT = ("artifact_publish", "growthbook_overrides")
 HIGHEST_MAJOR = 1
 
-_VERSION = re.compile(r"\s*([0-9]+)(?:\.[0-9]+)*\s*")
+# Only the major version counts, read as JavaScript's `parseInt` reads it.
+_VERSION = re.compile(r"\s*([+-]?[0-9]+)", re.ASCII)
 _BARE_NAME = re.compile(r"[A-Za-z0-9_]+")
 _ENV_KEY = re.compile(r"EVAL_[A-Z0-9_]*")
 
@@ -169,21 +171,32 @@ def _add_case_yaml(merge: _Merge, document: Document, files: CaseFiles) -> None:
         k: v for k, v in fields.items() if k in TOP and k not in SECTIONS and k not in overriding
     }
     merge.add(document, (), top, CaseFile)
-    settings = _section(
-        merge.report, document, "execution", needed=prompt is None and PROMPT not in files.broken
-    )
+    needed = prompt is None and PROMPT not in files.broken
+    settings = _section(merge.report, document, "execution", needed=needed)
     if settings is not None:
-        _warn_unknown(merge.report, document, ("execution",), settings, EXECUTION)
-        known = {k: v for k, v in settings.items() if k in EXECUTION and k not in overriding}
-        if prompt is not None and prompt.body:
-            known.pop("prompt", None)
-        merge.add(document, ("execution",), known, Execution)
+        hidden = overriding | ({"prompt"} if prompt is not None and prompt.body else set())
+        _add_section(merge, document, "execution", settings, Execution, hidden)
+    elif "execution" in fields and needed:
+        # Reported already; a missing prompt is no second problem.
+        merge.origins["prompt"] = (document, ("execution",))
     if "context" in fields:
         context = _section(merge.report, document, "context", needed=True)
         if context is not None:
-            _warn_unknown(merge.report, document, ("context",), context, CONTEXT)
-            known = {k: v for k, v in context.items() if k in CONTEXT}
-            merge.add(document, ("context",), known, Context)
+            _add_section(merge, document, "context", context, Context, frozenset())
+
+
+def _add_section(
+    merge: _Merge,
+    document: Document,
+    name: str,
+    fields: Mapping[str, object],
+    model: type[BaseModel],
+    hidden: AbstractSet[str],
+) -> None:
+    known = frozenset(model.model_fields)
+    _warn_unknown(merge.report, document, (name,), fields, known)
+    given = {k: v for k, v in fields.items() if k in known and k not in hidden}
+    merge.add(document, (name,), given, model)
 
 
 def _section(
@@ -236,7 +249,7 @@ def _check_version(merge: _Merge, case_yaml: Document | None) -> None:
     version = merge.values.get("schema_version")
     if not isinstance(version, str):
         return
-    found = _VERSION.fullmatch(version)
+    found = _VERSION.match(version)
     if found is None:
         text = f"schema_version must be {VERSION}, got {value_shown(version)}"
     elif int(found[1]) > HIGHEST_MAJOR:

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from pytest_plugin_eval.cases.case_paths import within
 from pytest_plugin_eval.cases.plugin_roots import (
     DEFAULT_EVAL_DIR,
     forget_roots,
@@ -180,7 +181,7 @@ def _found(path: Path, eval_dir: str | None, root: Path | None) -> _Found:
 def _located(directory: str, eval_dir: str | None, top: str | None) -> tuple[str, str] | None:
     """Return eval directory and suite root of a directory, whether or not there are cases."""
     parent = os.path.dirname(directory)
-    if parent == directory or (top is not None and not _within(parent, top)):
+    if parent == directory or (top is not None and not within(parent, top)):
         return None
     outer = _located(parent, eval_dir, top)
     if not _has_right_name(directory, eval_dir, top):
@@ -197,7 +198,7 @@ def _located(directory: str, eval_dir: str | None, top: str | None) -> tuple[str
 def _has_right_name(directory: str, eval_dir: str | None, top: str | None) -> bool:
     parent = os.path.dirname(directory)
     plugin_root = manifest_root(parent)
-    if eval_dir is None and plugin_root and (top is None or _within(plugin_root, top)):
+    if eval_dir is None and plugin_root and (top is None or within(plugin_root, top)):
         eval_dir = _manifest_eval_dir(plugin_root)
     if eval_dir in {None, DEFAULT_EVAL_DIR}:
         return os.path.basename(directory) == DEFAULT_EVAL_DIR
@@ -291,11 +292,11 @@ class _Walk:
             self.problems.append(f"{link.path}: is a link to {shown!r}, which does not exist")
         elif not os.path.isdir(target):
             return
-        elif _within(os.path.realpath(os.path.dirname(link.path)), target):
+        elif within(os.path.realpath(os.path.dirname(link.path)), target):
             self.problems.append(f"{link.path}: is a link to a directory it lies in, not followed")
         elif self._was_visited(target):
             return
-        elif _within(target, os.path.realpath(self._top)) or is_case_directory(target):
+        elif within(target, os.path.realpath(self._top)) or is_case_directory(target):
             # A case outside the eval directory is a load error of its own (D11).
             self._pending.append(link.path)
         else:
@@ -354,7 +355,3 @@ def _upwards(directory: str) -> Iterator[str]:
         if parent == directory:
             return
         directory = parent
-
-
-def _within(path: str, top: str) -> bool:
-    return path == top or path.startswith(top.rstrip(os.sep) + os.sep)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pytest_plugin_eval.cases import yaml12
 from pytest_plugin_eval.cases.case_paths import within
 from pytest_plugin_eval.cases.frontmatter import (
+    FENCE,
     UnterminatedError,
     decoded,
     split_frontmatter,
@@ -125,6 +126,12 @@ class _Reader:
         fields = self._mapping(path, split.frontmatter, 1, part)
         if fields is None:
             return None
+        if FENCE in split.frontmatter:
+            line = split.frontmatter[: split.frontmatter.index(FENCE)].count("\n") + 2
+            text = (
+                "--- inside a line ends the frontmatter for claude plugin eval, write other dashes"
+            )
+            self._report.warning(f"{path}:{line}", text)
         return Document(
             path, split.frontmatter, fields, split.body, lines_before=1, body_line=split.body_line
         )
@@ -142,6 +149,8 @@ class _Reader:
         if isinstance(value, dict):
             return value
         shown = value_shown(value)
+        if isinstance(value, str) and ":" in value:
+            shown += "; a colon after a key needs a space behind it"
         self._error(
             part, f"{path}:{1 + lines_before}", f"expected a mapping of keys to values, got {shown}"
         )

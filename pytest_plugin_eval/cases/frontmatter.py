@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["Split", "UnterminatedError", "decoded", "split_frontmatter", "trimmed"]
+__all__ = ["FENCE", "Split", "UnterminatedError", "decoded", "split_frontmatter", "trimmed"]
 
 # What JavaScript's `trim` removes; Python's `strip` takes other characters.
 _JS_SPACE = (
     "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
+FENCE = "---"
 _BLANK = f"[{_JS_SPACE.replace(chr(10), '')}]*"
 # A line of three hyphens, spaces around them allowed.
 _FENCE = re.compile(rf"(?:(?<=\n)|\A){_BLANK}---{_BLANK}(?=\n|\Z)")
@@ -44,7 +45,11 @@ def trimmed(text: str) -> str:
 
 
 def split_frontmatter(text: str) -> Split:
-    """Take a text apart. Spec: behaviour-evals, 2.6 and 3."""
+    """Take a text apart at lines of three hyphens. Spec: behaviour-evals, 2.6 and 3.
+
+    The reference looks for the hyphens anywhere, so that ``description: a --- b`` ends its
+    frontmatter in the middle; the loader warns where that makes a difference.
+    """
     opening = _FENCE.match(text)
     if opening is None or text[0] != "-" or opening.end() == len(text):
         return Split(None, trimmed(text))

@@ -123,6 +123,17 @@ PROBLEMS: dict[str, tuple[Files, list[str]]] = {
             " frontmatter or as execution.prompt in case.yaml"
         ],
     ),
+    "no-mapping-for-the-prompt": (
+        _yaml(f"execution: p\n{ONE}"),
+        ["case.yaml:3: execution must be a mapping, got 'p'"],
+    ),
+    "no-space-behind-the-colon": (
+        _prompt("runs:3"),
+        [
+            "prompt.md:2: expected a mapping of keys to values, got 'runs:3';"
+            " a colon after a key needs a space behind it"
+        ],
+    ),
     "no-grader": (
         {"prompt.md": "Hi"},
         [".: there is no grader, expected one file graders/*.md or graders in case.yaml"],
@@ -288,6 +299,13 @@ WARNINGS: dict[str, tuple[Files, list[str]]] = {
         [
             "graders/README.md:1: is ignored, expected frontmatter: a line ---, type: ...,"
             " a line ---"
+        ],
+    ),
+    "hyphens-inside-frontmatter": (
+        _prompt("tags: [a]\ndescription: a --- b"),
+        [
+            "prompt.md:3: --- inside a line ends the frontmatter for claude plugin eval,"
+            " write other dashes"
         ],
     ),
     "never-passes": (
