@@ -67,6 +67,8 @@ def pytest_runtest_makereport(
 
         # A plain attribute of plain values travels from xdist's workers by itself.
         report.eval_run = codec_of(item.config).encode(graded)  # type: ignore[attr-defined]
+        if call.excinfo is not None and call.when == "setup" and report.failed:
+            report.longrepr = str(call.excinfo.value)
     return report
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_plugin_eval.agents.base import AgentRequest
-from pytest_plugin_eval.cases.fingerprint import prompt_hash, settings_hash
+from pytest_plugin_eval.cases.fingerprint import plugin_hash, prompt_hash, settings_hash
 from pytest_plugin_eval.errors import RecordError
 from pytest_plugin_eval.records.codec import decode
 from pytest_plugin_eval.records.layout import record_path
@@ -44,10 +45,20 @@ class Replay:
                 f"the record is stale: {' and '.join(changed)} changed since it was made; record "
                 "the case again with --eval-mode record, or name the results with --eval-from",
             )
-        return record
+        return record if _same_plugin(request, record) else _of_older_plugin(record)
 
     def stop(self) -> None:
         """Do nothing: a replayed run is over at once."""
+
+
+def _same_plugin(request: AgentRequest, record: RunRecord) -> bool:
+    recorded = record.provenance.get("plugin")
+    return recorded is None or recorded == plugin_hash(request.case)
+
+
+def _of_older_plugin(record: RunRecord) -> RunRecord:
+    # Still graded: this is how an author sees what the old version did (decisions, 16).
+    return replace(record, provenance={**record.provenance, "plugin_changed": "yes"})
 
 
 def _changes(request: AgentRequest, record: RunRecord) -> list[str]:

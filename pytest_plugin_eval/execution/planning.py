@@ -57,13 +57,14 @@ def plan_case(
         plan, keys = _fresh_plan(case, settings, two_arms=two_arms)
     else:
         plan, keys = _recorded_plan(case, settings, recorded, two_arms=two_arms)
+    # Of a replay nobody knows what was granted when its runs were made.
+    live = recorded is None
+    grants, removed = settings.allow_tools, settings.disallow_tools
     info = case_info(
         case,
         plan,
-        advisories=advisories(
-            case, grants=settings.allow_tools, disallowed=settings.disallow_tools
-        ),
-        not_granted=not_granted(case, settings.allow_tools),
+        advisories=advisories(case, grants=grants, disallowed=removed) if live else (),
+        not_granted=not_granted(case, grants) if live else (),
     )
     return PlannedCase(
         case=case,

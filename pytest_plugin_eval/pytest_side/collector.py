@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+import pluggy
 import pytest
 
 from pytest_plugin_eval.cases.discovery import EvalDirectory, eval_directory_of
@@ -38,6 +40,16 @@ class RunNotMeasured(Exception):
 class EvalCase(pytest.Directory):
     """A case directory; its files are never walked by pytest."""
 
+    @property
+    def ihook(self) -> pluggy.HookRelay:
+        """The hooks of the directory above: the case's own `conftest.py` is no part of this session.
+
+        pytest looks conftest files up by directory and knows those of this one only if it imported
+        its `conftest.py`.
+        """
+        assert self.parent is not None
+        return self.parent.ihook
+
     def eval_report(self) -> pytest.CollectReport:
         """Return the report of collecting this case.
 
@@ -54,6 +66,7 @@ class EvalCase(pytest.Directory):
     def collect(self) -> Iterator[EvalRun]:
         """Yield the planned runs: all of the with-arm, then all of the other."""
         from pytest_plugin_eval.pytest_side.planning import plan
+        from pytest_plugin_eval.pytest_side.tags import marker_names
 
         settings = self.config.stash[settings_key]
         place = eval_directory_of(self.path, eval_dir=settings.eval_dir, root=settings.root)
@@ -64,21 +77,22 @@ class EvalCase(pytest.Directory):
             self._fail(error.problems)
         except EvalError as error:
             self._fail((f"{self.path}: {error}",))
-        self._warn(planned)
+        tags, warnings = marker_names(planned.case, self.config)
+        self._warn((*planned.case.warnings, *warnings))
         for key in planned.keys:
-            yield EvalRun.make(self, planned, key, place)
+            yield EvalRun.make(self, planned, key, place, tags)
 
     def _fail(self, problems: tuple[str, ...]) -> NoReturn:
         texts = tuple(self.relative(problem) for problem in problems)
         self.config.stash[collection_key].broken[self.nodeid] = texts
         raise self.CollectError("\n".join(texts))
 
-    def _warn(self, planned: PlannedCase) -> None:
-        state = self.config.stash[collection_key]
-        for text in planned.case.warnings:
-            line = self.relative(text)
-            state.warnings.append(line)
-            self.warn(PytestPluginEvalWarning(line))
+    def _warn(self, texts: tuple[str, ...]) -> None:
+        try:
+            for text in texts:
+                self.warn(PytestPluginEvalWarning(self.relative(text)))
+        except PytestPluginEvalWarning as warning:  # the user made an error of it
+            self._fail((str(warning),))
 
     def relative(self, text: str) -> str:
         """Return a message with the rootdir taken off its leading path."""
@@ -98,22 +112,31 @@ class EvalRun(pytest.Item):
 
     @classmethod
     def make(
-        cls, parent: EvalCase, planned: PlannedCase, key: RunKey, place: EvalDirectory
+        cls,
+        parent: EvalCase,
+        planned: PlannedCase,
+        key: RunKey,
+        place: EvalDirectory,
+        tags: tuple[str, ...],
     ) -> EvalRun:
         """Return the item of one run."""
-        from pytest_plugin_eval.pytest_side.tags import marker_names
-
         name = run_name(key)
         # As a string: pytest 9.2 parses string ids, while an item *named* with brackets gets an id
         # that is not equal to the one read back from the cache, and --lf would run everything.
         item: EvalRun = cls.from_parent(parent, name=name, nodeid=f"{parent.nodeid}::{name}")
         item.planned, item.key, item.place = planned, key, place
         item.path = planned.source_file
-        for tag in marker_names(planned.case, parent.config):
+        for tag in tags:
             item.add_marker(tag)
         if planned.skip_reason is not None:
             item.add_marker(pytest.mark.skip(reason=planned.skip_reason))
         return item
+
+    @property
+    def ihook(self) -> pluggy.HookRelay:
+        """The case's hooks."""
+        assert self.parent is not None
+        return self.parent.ihook
 
     @property
     def place_case(self) -> Path:
@@ -157,15 +180,19 @@ class EvalRun(pytest.Item):
     def _text(self, report: RunReport) -> str:
         from pytest_plugin_eval.reports.table import run_failure_text
 
-        return run_failure_text(report, threshold=self.config.stash[settings_key].threshold)
+        bench = self.config.stash[workbench_key]
+        shown = replace(report, record_path=bench.shown(report.record_path))
+        return run_failure_text(
+            shown,
+            threshold=self.config.stash[settings_key].threshold,
+            ascii_only=bench.ascii_only,
+        )
 
     def repr_failure(  # type: ignore[override]  # a plain text, as pytest allows
         self, excinfo: pytest.ExceptionInfo[BaseException]
     ) -> object:
         """Return the compact text of a run's own outcome, and a traceback for anything else."""
-        if isinstance(excinfo.value, RunFailed | RunNotMeasured):
-            return str(excinfo.value)
-        if isinstance(excinfo.value, EvalError):
+        if isinstance(excinfo.value, RunFailed | EvalError):
             return str(excinfo.value)
         return super().repr_failure(excinfo)
 

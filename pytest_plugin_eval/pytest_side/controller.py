@@ -95,7 +95,7 @@ class EvalController:
         """Tolerate broken cases, and leave verdicts and files behind however the loop ends."""
         if self._only_cases_are_broken(session):
             session.config.option.continue_on_collection_errors = True
-        signals = SessionSignals() if self.cases or self._is_distributed() else None
+        signals = SessionSignals() if self.cases or self.is_distributed else None
         try:
             with signals or SessionSignals(names=()):
                 return (yield)
@@ -185,7 +185,7 @@ class EvalController:
         # Runs in plain sessions are refused one by one and say so; workers know only their own
         # spending, so the session is stopped for them.
         unfinished = any(one.expected - one.finished for one in self.cases.values())
-        if unfinished and self._is_distributed():
+        if unfinished and self.is_distributed:
             self._stop(f"cost ceiling ${self._settings.max_cost_usd:g} reached", "cost_ceiling")
 
     def _partial(self, reason: str) -> None:
@@ -202,7 +202,9 @@ class EvalController:
         if target is not None and not target.shouldstop:
             target.shouldstop = why
 
-    def _is_distributed(self) -> bool:
+    @property
+    def is_distributed(self) -> bool:
+        """Whether xdist's workers make the runs."""
         return self._config.pluginmanager.hasplugin("dsession")
 
     def _only_cases_are_broken(self, session: pytest.Session) -> bool:
@@ -234,7 +236,7 @@ class EvalController:
         # xdist counts only reports that came from workers (xdist 3.8).
         failed = self._session.testsfailed if self._session is not None else 0
         limit = self._config.getoption("maxfail", 0)
-        if limit and self._is_distributed() and failed >= limit:
+        if limit and self.is_distributed and failed >= limit:
             self._stop(f"stopping after {failed} failures", None)
 
     def _finish(self) -> None:
@@ -262,13 +264,11 @@ class EvalController:
 
 
 def _with_cost_of(run: RunReport, earlier: RunReport) -> RunReport:
-    """Return a repeated run with what its earlier attempts cost: the last score counts, all money."""
+    """Return a repeated run with what its earlier attempts cost."""
     costs = (run.outcome.cost_usd, earlier.outcome.cost_usd)
     outcome = replace(
         run.outcome,
         attempts=run.outcome.attempts + earlier.outcome.attempts,
         cost_usd=None if None in costs else sum(cost for cost in costs if cost is not None),
     )
-    return replace(
-        run, outcome=outcome, judge_cost_usd=run.judge_cost_usd + earlier.judge_cost_usd
-    )
+    return replace(run, outcome=outcome, judge_cost_usd=run.judge_cost_usd + earlier.judge_cost_usd)

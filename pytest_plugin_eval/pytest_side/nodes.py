@@ -18,12 +18,16 @@ __all__ = ["EvalNodes"]
 class EvalNodes:
     """Tells workers what they need and learns what they expect and what they left."""
 
-    def __init__(self, controller: EvalController) -> None:
+    def __init__(self, controller: EvalController, *, ascii_only: bool) -> None:
         self._controller = controller
+        self._ascii_only = ascii_only
 
     def pytest_configure_node(self, node: WorkerController) -> None:
         """Hand the session's name to a worker."""
-        node.workerinput["plugin_eval"] = {"session_id": self._controller.session_id}
+        node.workerinput["plugin_eval"] = {
+            "session_id": self._controller.session_id,
+            "ascii_only": self._ascii_only,
+        }
 
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         """Learn which runs are expected."""

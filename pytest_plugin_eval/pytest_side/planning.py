@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_plugin_eval.agents.unsupported import scaffold_warning
 from pytest_plugin_eval.cases.discovery import eval_directory_of, manifest_notes
 from pytest_plugin_eval.cases.loader import load_case
 from pytest_plugin_eval.errors import CaseError, EvalError
@@ -15,6 +17,7 @@ from pytest_plugin_eval.graders.javascript import compile_errors
 from pytest_plugin_eval.pytest_side.ids import VERDICT, run_name
 from pytest_plugin_eval.pytest_side.stash import collection_key, settings_key, workbench_key
 from pytest_plugin_eval.reports.plan import CasePlan
+from pytest_plugin_eval.settings import Mode, Settings
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.cases.discovery import EvalDirectory
@@ -35,7 +38,8 @@ def plan(directory: Path, place: EvalDirectory, nodeid: str, config: pytest.Conf
     planned = plan_case(case, settings, bench.recorded(place))
     if planned.refusal is not None and not config.getoption("collectonly"):
         raise CaseError((f"{planned.source_file}: {planned.refusal}",))
-    config.stash[collection_key].plans.append(
+    state = config.stash[collection_key]
+    state.plans.append(
         CasePlan(
             nodeid=nodeid,
             root=str(place.root),
@@ -48,7 +52,22 @@ def plan(directory: Path, place: EvalDirectory, nodeid: str, config: pytest.Conf
             skipped=planned.skip_reason is not None,
         )
     )
+    state.advice.extend(_advice(planned, settings))
     return planned
+
+
+def _advice(planned: PlannedCase, settings: Settings) -> Iterator[str]:
+    """Yield what the author should know of a case before its runs; a replay changes none of it."""
+    if settings.mode is Mode.REPLAY:
+        return
+    case = planned.case
+    if planned.info.not_granted:
+        tools = ", ".join(planned.info.not_granted)
+        yield f"{case.id}: not granted: {tools} (grant with --eval-allow-tools)"
+    scaffold = scaffold_warning(case)
+    if scaffold is not None:
+        yield f"warning: {scaffold}"
+    yield from (f"warning: {case.id}: {text}" for text in planned.info.advisories)
 
 
 def names_of(directory: Path, config: pytest.Config) -> frozenset[str]:

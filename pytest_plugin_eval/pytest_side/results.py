@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_plugin_eval.pytest_side.stash import settings_key
+from pytest_plugin_eval.pytest_side.stash import settings_key, workbench_key
 from pytest_plugin_eval.pytest_side.verdicts import result_of
 from pytest_plugin_eval.reports.document import document_text
 from pytest_plugin_eval.reports.junit import suite_properties
@@ -38,21 +38,27 @@ def write_results(
     suites = []
     for root, cases in sorted(by_root.items()):
         suite = suite_result(
-            suite_info(root, cases, settings, started),
+            suite_info(root, cases, settings, started, config.stash[workbench_key].agent_version),
             cases,
             partial_reason=controller.partial_reason,
             load_errors=_load_errors(controller),
         )
         suites.append(suite)
-        _write(suite, settings, controller, several=len(by_root) > 1)
+        # Also where no run was started, as at a ceiling of 0: the file then says so.
+        directory = next((run.results_dir for run in _runs(cases) if run.results_dir), "")
+        _write(suite, directory, settings, controller, several=len(by_root) > 1)
     _add_junit_properties(config, suites)
     return tuple(suites)
 
 
 def suite_info(
-    root: str, cases: list[CaseResult], settings: Settings, started: datetime
+    root: str,
+    cases: list[CaseResult],
+    settings: Settings,
+    started: datetime,
+    agent_version: str = "",
 ) -> SuiteInfo:
-    """Return what the document says of the session."""
+    """Return what the document says of the session; *agent_version* is for one without a run."""
     runs = _runs(cases)
     two_arms = any(case.info.plan.two_arms for case in cases)
     plugins = {plugin["path"]: plugin for case in cases for plugin in case.info.plugins}
@@ -69,7 +75,8 @@ def suite_info(
         tag_filters=settings.tags,
         plugins=tuple(plugins[path] for path in sorted(plugins)),
         free_only=settings.free_only,
-        claude_version=_words(run.provenance.get("claude_version", "") for run in runs),
+        claude_version=_words(run.provenance.get("claude_version", "") for run in runs)
+        or agent_version,
         started_at=_iso(started),
         duration_s=(datetime.now(UTC) - started).total_seconds(),
         recorded=recorded_words(runs) if settings.mode is Mode.REPLAY else "",
@@ -85,14 +92,22 @@ def recorded_words(runs: Iterable[RunReport]) -> str:
     when = " to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "at an unknown time"
     models = _words(run.provenance.get("model", "") for run in listed) or "an unknown model"
     version = _words(run.provenance.get("claude_version", "") for run in listed) or "unknown"
-    return f"{plural(len(listed), 'run')} recorded {when} with {models}, Claude Code {version}"
+    text = f"{plural(len(listed), 'run')} recorded {when} with {models}, Claude Code {version}"
+    changed = sum("plugin_changed" in run.provenance for run in listed)
+    if changed:
+        text += f"; the plugin's files have changed since {plural(changed, 'run')} of these"
+    return text
 
 
 def _write(
-    suite: SuiteResult, settings: Settings, controller: EvalController, *, several: bool
+    suite: SuiteResult,
+    directory: str,
+    settings: Settings,
+    controller: EvalController,
+    *,
+    several: bool,
 ) -> None:
     text = document_text(suite)
-    directory = next((run.results_dir for run in _runs(suite.cases) if run.results_dir), "")
     targets = [Path(directory, "aggregate-result.json")] if directory else []
     if settings.json_path is not None:
         copy = settings.json_path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 
 import pytest
@@ -40,25 +41,38 @@ def configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
         from pytest_plugin_eval.pytest_side.worker import EvalWorker
 
-        session_id = config.workerinput["plugin_eval"]["session_id"]
+        given = config.workerinput["plugin_eval"]
+        session_id, ascii_only = given["session_id"], given["ascii_only"]
         config.pluginmanager.register(EvalWorker(config), "plugin_eval_worker")
     else:
         from pytest_plugin_eval.pytest_side.controller import EvalController
         from pytest_plugin_eval.pytest_side.terminal import EvalTerminal
 
-        session_id = new_session_id(datetime.now(UTC))
+        session_id, ascii_only = new_session_id(datetime.now(UTC)), not _has_marks()
         controller = EvalController(config, session_id)
         config.pluginmanager.register(controller, "plugin_eval_controller")
         config.pluginmanager.register(EvalTerminal(config, controller), "plugin_eval_terminal")
         if config.pluginmanager.hasplugin("xdist"):
             from pytest_plugin_eval.pytest_side.nodes import EvalNodes
 
-            config.pluginmanager.register(EvalNodes(controller), "plugin_eval_nodes")
+            nodes = EvalNodes(controller, ascii_only=ascii_only)
+            config.pluginmanager.register(nodes, "plugin_eval_nodes")
     config.stash[workbench_key] = Workbench(
         settings,
         rootdir=config.rootpath,
         session_id=session_id,
         stop_early=bool(config.getoption("maxfail", 0)),
         is_worker=hasattr(config, "workerinput"),
+        ascii_only=ascii_only,
     )
     config.pluginmanager.register(EvalSelection(config), "plugin_eval_selection")
+
+
+def _has_marks() -> bool:
+    """Whether the reader's terminal can show the marks and signs of the table."""
+    encoding = getattr(sys.__stdout__, "encoding", None) or "utf-8"
+    try:
+        "✓✗Δ—·…".encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

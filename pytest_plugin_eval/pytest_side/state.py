@@ -20,7 +20,6 @@ class CollectionState:
     """By node id: the problems of a case that did not load."""
     loose: list[str] = field(default_factory=list)
     """Load problems of eval directories that belong to no case."""
-    warnings: list[str] = field(default_factory=list)
     unnamed: list[str] = field(default_factory=list)
     """Node ids of cases deselected by the spend rule."""
     notes: list[str] = field(default_factory=list)
@@ -30,5 +29,7 @@ class CollectionState:
     tags: set[str] = field(default_factory=set)
     """Tags registered as markers."""
     refused_tags: set[str] = field(default_factory=set)
+    advice: list[str] = field(default_factory=list)
+    """Lines about cases that may not measure what their authors think."""
     places: set[str] = field(default_factory=set)
     """Eval directories seen so far."""

@@ -36,25 +36,25 @@ def mark_names(config: pytest.Config) -> frozenset[str]:
     return frozenset(line.partition(":")[0].partition("(")[0].strip() for line in lines)
 
 
-def marker_names(case: Case, config: pytest.Config) -> tuple[str, ...]:
-    """Return the tags of a case that become markers, registered; warn once about the others.
+def marker_names(case: Case, config: pytest.Config) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the tags of a case that become markers, registered, and warnings about the others.
 
     A tag becomes a marker when `-m` can name it and no plugin owns a mark of that name
-    (decisions, 19); ``--tag`` of `plugin-eval run` finds every tag.
+    (decisions, 19); ``--tag`` of `plugin-eval run` finds every tag. One warning a tag and session.
     """
     state = config.stash[collection_key]
     owned = (mark_names(config) - state.user_marks - state.tags) | _ACTIVE
-    usable = []
+    usable, warnings = [], []
     for tag in dict.fromkeys(case.tags):
         if not tag.isidentifier() or keyword.iskeyword(tag) or tag in owned:
             why = "belongs to pytest or a plugin" if tag in owned else "is no name that -m can use"
             text = f"tag {shown(tag)} of case {case.id} {why}, so it is not a marker"
             if tag not in state.refused_tags:
                 state.refused_tags.add(tag)
-                state.warnings.append(text)
+                warnings.append(text)
             continue
         if tag not in state.tags and tag not in state.user_marks:
             config.addinivalue_line("markers", f"{tag}: eval cases tagged {tag}")
             state.tags.add(tag)
         usable.append(tag)
-    return tuple(usable)
+    return tuple(usable), tuple(warnings)

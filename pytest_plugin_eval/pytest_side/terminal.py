@@ -50,14 +50,14 @@ class EvalTerminal:
             line += f", from {source}; no agent, no cost"
         elif note:
             line += f", {note}"
-        return [line, *self._state.notes]
+        return [line, *self._state.notes, *self._state.advice]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table, or the plan, and what else the reader has to know."""
         if self._config.getoption("collectonly"):
             self._section(terminalreporter, "eval plan", self._plan_lines())
             return
-        width = terminalreporter._tw.fullwidth
+        width = self._config.get_terminal_writer().fullwidth
         self._section(terminalreporter, "evals", list(self._result_lines(width)))
         self._section(terminalreporter, "evals not run", self._unnamed_lines())
 
@@ -69,23 +69,24 @@ class EvalTerminal:
             reporter.line(line)
 
     def _result_lines(self, width: int) -> Iterable[str]:
+        if self._controller.is_distributed:
+            yield from self._state.advice  # no lines are asked for after a distributed collection
         suites = self._controller.suites
+        ascii_only = self._config.stash[workbench_key].ascii_only
         for number, suite in enumerate(suites):
             from pytest_plugin_eval.reports.table import table_lines
 
             if number:
                 yield ""
-            if len(suites) > 1:
-                yield f"{self._shown(Path(suite.info.root))}:"
-            yield from table_lines(suite, width=width)
+            yield from table_lines(
+                suite, width=width, heading=len(suites) > 1, ascii_only=ascii_only
+            )
         if self._controller.reruns:
             were = "run was" if self._controller.reruns == 1 else "runs were"
             yield (
                 f"{self._controller.reruns} {were} repeated by another plugin: the last score "
                 "counts, the cost of all"
             )
-        for text in dict.fromkeys(self._state.warnings):
-            yield f"warning: {text}"
         loose = [line for text in self._state.loose for line in text.splitlines()]
         yield from (f"error: {text}" for text in loose)
         if self._state.broken:

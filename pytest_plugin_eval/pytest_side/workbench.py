@@ -38,13 +38,18 @@ class Workbench:
         session_id: str,
         stop_early: bool,
         is_worker: bool,
+        ascii_only: bool,
     ) -> None:
         self.settings = settings
         self.session_id = session_id
         """Names the session; shared by the workers of one machine."""
+        self.ascii_only = ascii_only
+        """Whether the reader's terminal has no more than ASCII."""
         self.refusal: str | None = None
         """Why no run of this process can be made."""
         self.backend_note: str = ""
+        self.agent_version: str = ""
+        """Of the agent that makes the runs of this process, once one was found."""
         self._rootdir = rootdir
         self._stop_early = stop_early
         self._is_worker = is_worker
@@ -112,6 +117,13 @@ class Workbench:
         """Return the results directory of a suite, once a run of it was selected."""
         return self._results.get(root)
 
+    def shown(self, path: str) -> str:
+        """Return a path for a reader: relative to the rootdir when below it."""
+        try:
+            return Path(path).relative_to(self._rootdir).as_posix()
+        except ValueError:
+            return path
+
     def close(self) -> None:
         """End the runs in flight, start no other, and give the results directories free."""
         if self._maker is not None:
@@ -128,27 +140,21 @@ class Workbench:
         assert self._maker is not None
         item = self._items[job]
         record = self._maker.record(item.planned, item.key)
-        return record, self._kept(item, record)
+        return record, str(self._kept(item, record) or "")
 
-    def _kept(self, item: EvalRun, record: RunRecord) -> str:
+    def _kept(self, item: EvalRun, record: RunRecord) -> Path | None:
         from pytest_plugin_eval.records.layout import record_path
         from pytest_plugin_eval.records.model import Ending
         from pytest_plugin_eval.storage.record_files import write_record
 
         if record.outcome.ending is Ending.NOT_STARTED:
-            return ""
+            return None
         if self.settings.mode is Mode.REPLAY:
-            return self._shown(record_path(self._records_dir(item.place), record.key))
+            return record_path(self._records_dir(item.place), record.key)
         path = write_record(self._results[item.place.root] / RUNS, record)
         if self.settings.mode is Mode.RECORD:
             write_record(self.suite_dir(item.place) / RECORDINGS, record)
-        return self._shown(path)
-
-    def _shown(self, path: Path) -> str:
-        try:
-            return path.relative_to(self._rootdir).as_posix()
-        except ValueError:
-            return str(path)
+        return path
 
     def _records_dir(self, place: EvalDirectory) -> Path:
         named = self.settings.from_dir
@@ -176,6 +182,7 @@ class Workbench:
             agent_path=self.settings.agent_path, env=os.environ, run_root=self.settings.run_root
         )
         self.backend_note = agent.description
+        self.agent_version = agent.version
         return agent
 
     def _open_results(self, places: dict[Path, EvalDirectory]) -> None:

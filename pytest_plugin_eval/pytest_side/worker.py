@@ -27,7 +27,7 @@ class EvalWorker:
             "plans": [dataclasses.asdict(plan) for plan in state.plans],
             "broken": {nodeid: list(texts) for nodeid, texts in state.broken.items()},
             "loose": list(state.loose),
-            "warnings": list(state.warnings),
+            "advice": list(state.advice),
             "unnamed": list(state.unnamed),
             "notes": list(state.notes),
         }
@@ -39,7 +39,7 @@ def received_state(parcel: dict[str, object]) -> CollectionState:
     broken = parcel["broken"]
     assert isinstance(plans, list)
     assert isinstance(broken, dict)
-    lists = {name: parcel[name] for name in ("loose", "warnings", "unnamed", "notes")}
+    lists = {name: parcel[name] for name in ("loose", "advice", "unnamed", "notes")}
     return CollectionState(
         plans=[CasePlan(**plan) for plan in plans],
         broken={str(nodeid): tuple(texts) for nodeid, texts in broken.items()},

@@ -61,10 +61,23 @@ class Suite:
         *,
         ending: Ending = Ending.COMPLETED,
         error: str | None = None,
-        base: Path | None = None,
     ) -> None:
         """Write the recording of one run that answered *reply*."""
-        record = RunRecord(
+        record = self.made(case, arm, number, reply, ending=ending, error=error)
+        write_record(self.evals / "recordings", record)
+
+    def made(
+        self,
+        case: str,
+        arm: str,
+        number: int,
+        reply: str = "hello",
+        *,
+        ending: Ending = Ending.COMPLETED,
+        error: str | None = None,
+    ) -> RunRecord:
+        """Return the record of one run that answered *reply*."""
+        return RunRecord(
             key=RunKey(case=f"evals/{case}", arm=Arm(arm), number=number),
             outcome=RunOutcome(
                 ending=ending,
@@ -81,7 +94,6 @@ class Suite:
                 "claude_version": "2.1.332",
             },
         )
-        write_record(base or self.evals / "recordings", record)
 
     def records(self, case: str, with_replies: str, without_replies: str = "") -> None:
         """Write one recording a letter: ``h`` answers hello, any other does not."""
@@ -152,5 +164,7 @@ def answered(
 def agent(monkeypatch: pytest.MonkeyPatch) -> StandInAgent:
     """Put a stand-in in the place of the agent binary, for sessions in this process."""
     stand_in = StandInAgent()
-    monkeypatch.setattr("pytest_plugin_eval.agents.claude_cli.ClaudeCli.find", lambda **_: stand_in)
+    # Of the class imported here: pytester drops modules that a session imported, and a path given as
+    # text would be resolved by way of the package to a module that no session uses any more.
+    monkeypatch.setattr(ClaudeCli, "find", lambda **_: stand_in)
     return stand_in

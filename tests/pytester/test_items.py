@@ -183,3 +183,23 @@ def test_setup_options_start_no_run(suite: Suite, agent: object) -> None:
         assert result.ret in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 
     assert agent.requests == []  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_hooks_of_the_users_conftest_files_see_the_runs(suite: Suite, workers: str) -> None:
+    suite.case("first")
+    suite.records("first", "h", "g")
+    for place in (suite.root, suite.evals):
+        (place / "conftest.py").write_text(
+            "import pathlib\n"
+            "def pytest_runtest_setup(item):\n"
+            "    with pathlib.Path('seen.txt').open('a') as file:\n"
+            f"        file.write('{place.name} ' + item.name + '\\n')\n",
+            encoding="utf-8",
+        )
+
+    suite.replay("evals", "-n", workers)
+
+    seen = (suite.root / "seen.txt").read_text(encoding="utf-8").splitlines()
+    assert {line.split()[0] for line in seen} == {suite.root.name, "evals"}
+    assert {line.split()[1] for line in seen} == {"run[with-1]", "run[without-1]"}

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from pytest_plugin_eval.cases.fingerprint import prompt_hash
+from pytest_plugin_eval.records.model import RunRecord
+from pytest_plugin_eval.storage.record_files import write_record
 from tests.pytester.conftest import HELLO, StandInAgent, Suite, answered
 
 
@@ -80,8 +84,6 @@ def test_replay_without_recordings_names_the_cure(suite: Suite) -> None:
 def test_changed_prompt_makes_a_recording_stale_unless_named(
     suite: Suite, agent: StandInAgent
 ) -> None:
-    from pytest_plugin_eval.cases.fingerprint import prompt_hash
-
     case = suite.case("first", front="runs: 1")
     agent.answer = lambda request: _with_hash(answered(request, "hello"), prompt_hash(request.case))
     _live(suite, "--eval-mode", "record")
@@ -95,10 +97,23 @@ def test_changed_prompt_makes_a_recording_stale_unless_named(
     assert named.ret == pytest.ExitCode.OK
 
 
-def _with_hash(record: object, value: str) -> object:
-    from dataclasses import replace
+def _with_hash(record: RunRecord, value: str) -> RunRecord:
+    return replace(record, provenance={"prompt": value})
 
-    return replace(record, provenance={"prompt": value})  # type: ignore[type-var]
+
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_changed_plugin_is_said_in_every_output(suite: Suite, workers: str) -> None:
+    suite.case("first")
+    record = suite.made("first", "with", 1)
+    write_record(suite.evals / "recordings", replace(record, provenance={"plugin": "other"}))
+
+    result = suite.replay("evals", "--junitxml=report.xml", "-n", workers)
+
+    said = "the plugin's files have changed since 1 run of these"
+    assert result.ret == pytest.ExitCode.OK
+    assert said in " ".join(result.stdout.str().split())
+    assert said in suite.document()["suite"]["recorded"]  # type: ignore[index]
+    assert said in (suite.root / "report.xml").read_text(encoding="utf-8")
 
 
 def test_damaged_record_is_not_measured_and_named(suite: Suite) -> None:

@@ -1,0 +1,108 @@
+"""Options and ini values: checks, messages, precedence."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_plugin_eval.pytest_side.options import OPTIONS
+from tests.pytester.conftest import Suite
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--eval-runs", "0"], "--eval-runs: expected a whole number of 1 or more, got '0'"),
+        (["--eval-runs", "2.5"], "--eval-runs: expected a whole number *, got '2.5'"),
+        (["--eval-threshold", "1.5"], "--eval-threshold: expected a number from 0 to 1, got '1.5'"),
+        (["--eval-threshold", "nan"], "--eval-threshold: expected a number *, got 'nan'"),
+        (["--eval-mode", "replya"], "--eval-mode: expected one of *did you mean 'replay'[?]"),
+        (["--eval-ablation", ""], "--eval-ablation: expected one of none, with-without, got ''"),
+        (["--eval-max-cost-usd", "-1"], "--eval-max-cost-usd: expected a number of at least 0,*"),
+        (["--eval-max-cost-usd", "inf"], "--eval-max-cost-usd: expected a number *, got 'inf'"),
+        (
+            ["--eval-grader-timeout", "0"],
+            "--eval-grader-timeout: expected a number above 0, got '0'",
+        ),
+        (["--eval-dir", "../out"], "--eval-dir: *"),
+        (["--eval-from", "nowhere"], "--eval-from: needs --eval-mode replay, the mode is live"),
+        (["--eval-from", "x", "--eval-mode", "replay"], "--eval-from: */x is not a directory"),
+        (["--eval-html", "x.html"], "--eval-html 'x.html': not available in this version yet"),
+        (["--eval-scaffold"], "--eval-scaffold: not available in this version yet"),
+        (["--eval-mocks", "off"], "--eval-mocks 'off': not available in this version yet"),
+        (["--eval-depth", "deep"], "--eval-depth 'deep': not available in this version yet"),
+        (["--eval-shard", "1/2"], "--eval-shard '1/2': not available in this version yet"),
+        (["--eval-resume", "x"], "--eval-resume 'x': not available in this version yet"),
+        (
+            ["-o", "plugin_eval_threshold=2"],
+            "plugin_eval_threshold: expected a number from 0 to 1*",
+        ),
+        (["-o", "plugin_eval_resume=x"], "plugin_eval_resume 'x': not available *"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_value_is_a_usage_error_that_names_it(
+    suite: Suite, options: list[str], message: str
+) -> None:
+    suite.case("first")
+
+    result = suite.pytester.runpytest("evals", *options)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {message}"])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--eval-mocks", "record"],
+        ["--eval-depth", "quick"],
+        ["--eval-judge-votes", "3"],
+        ["--trust-plugin"],
+        ["-o", "plugin_eval_trust=true"],
+    ],
+    ids=" ".join,
+)
+def test_option_that_asks_for_nothing_new_is_accepted(suite: Suite, options: list[str]) -> None:
+    suite.case("first")
+    suite.records("first", "h", "g")
+
+    assert suite.replay("evals", *options).ret == pytest.ExitCode.OK
+
+
+def test_command_line_wins_over_the_ini_file(suite: Suite) -> None:
+    suite.case("first")
+    suite.records("first", "hg", "g")
+    suite.pytester.makeini("[pytest]\nplugin_eval_mode = replay\nplugin_eval_threshold = 0.5\n")
+
+    by_ini = suite.pytester.runpytest("evals")
+    by_option = suite.pytester.runpytest("evals", "--eval-threshold", "1")
+
+    assert by_ini.ret == pytest.ExitCode.OK
+    assert by_option.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_every_option_has_an_ini_value_of_the_documented_name() -> None:
+    names = {option.name: option.ini for option in OPTIONS if not option.hidden}
+
+    assert names["--eval-max-cost-usd"] == "plugin_eval_max_cost_usd"
+    assert names["--evals"] == "plugin_eval_auto"
+    assert names["--trust-plugin"] == "plugin_eval_trust"
+    assert len(set(names.values())) == len(names)
+
+
+def test_help_lists_the_options_and_hides_those_of_the_command(pytester: pytest.Pytester) -> None:
+    text = pytester.runpytest("--help").stdout.str()
+
+    assert "--eval-threshold=X" in text
+    assert "--eval-case" not in text
+
+
+@pytest.mark.parametrize("grant", ["Bash", "Bash(git *)", "Monitor", "Write(", "evals/"])
+def test_grant_that_cannot_hold_is_refused_before_any_run(suite: Suite, grant: str) -> None:
+    suite.case("first")
+
+    result = suite.pytester.runpytest("evals", "--eval-allow-tools", grant)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: --eval-allow-tools: *{grant}*"])
+    assert not list((suite.evals / "results").glob("*/*.json"))

@@ -1,0 +1,131 @@
+"""What xdist changes, and what it must not."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.pytester.conftest import Suite
+
+
+def _volatile_removed(document: dict[str, object]) -> object:
+    text = json.dumps(document)
+    text = re.sub(r'"(startedAt|recorded_at)": "[^"]*"', "", text)
+    return json.loads(re.sub(r'"durationSeconds": \d+,', "", text).replace("{, ", "{"))
+
+
+def test_document_is_the_same_with_and_without_workers(suite: Suite) -> None:
+    for name, replies in (("a", "hhg"), ("b", "hhh"), ("deep/c", "ggg")):
+        suite.case(name, front="tags: [smoke]")
+        suite.records(name, replies, "gh")
+    suite.case("broken", graders={})
+
+    suite.replay("evals", "--eval-results-dir", "plain")
+    suite.replay("evals", "--eval-results-dir", "spread", "-n", "2")
+
+    plain, spread = (
+        json.loads((suite.root / name / "aggregate-result.json").read_text(encoding="utf-8"))
+        for name in ("plain", "spread")
+    )
+    for document in (plain, spread):
+        del document["startedAt"], document["durationSeconds"]
+    assert spread == plain
+
+
+def test_markers_hold_in_the_workers(suite: Suite) -> None:
+    suite.case("a", front="tags: [smoke]")
+    suite.records("a", "h", "g")
+    suite.case("b")
+    suite.records("b", "h", "g")
+
+    result = suite.replay("evals", "-n", "2", "-m", "smoke", "--strict-markers", "-v")
+
+    assert "evals/b::" not in result.stdout.str()
+    result.assert_outcomes(passed=2)
+
+
+def test_id_of_a_run_selects_it_in_the_workers(suite: Suite) -> None:
+    suite.case("a")
+    suite.records("a", "hh", "g")
+
+    result = suite.replay("evals/a::run[with-2]", "-n", "2", "-v")
+
+    assert "run[with-2]" in result.stdout.str()
+    assert "run[with-1]" not in result.stdout.str()
+
+
+def test_worker_that_dies_loses_its_run_and_nothing_else(suite: Suite) -> None:
+    suite.case("a")
+    suite.records("a", "hhhh", "gg")
+    suite.pytester.makeconftest(
+        """
+        import os
+
+        def pytest_runtest_setup(item):
+            if item.name == "run[with-2]":
+                os._exit(1)
+        """
+    )
+
+    result = suite.replay("evals", "-n", "2", "-v", "-rs")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines_random(
+        ["*crashed while running*run[[]with-2[]]*", "SKIPPED*incomplete: 5 of 6 runs"]
+    )
+    case = suite.document()["cases"][0]  # type: ignore[index]
+    assert [run["run"] for run in case["arms"]["with"]] == [1, 3, 4]
+
+
+@pytest.mark.parametrize("options", [["--eval-concurrency", "2", "-n", "1"]])
+def test_concurrency_is_refused_beside_workers(suite: Suite, options: list[str]) -> None:
+    suite.case("a")
+
+    result = suite.pytester.runpytest("evals", *options)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --eval-concurrency 2: not with xdist, use -n 2 alone"])
+
+
+def test_every_run_on_each_worker_is_refused(suite: Suite) -> None:
+    suite.case("a")
+
+    result = suite.pytester.runpytest("evals", "--dist", "each", "--tx", "2*popen")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --dist each: *"])
+
+
+def test_loadscope_keeps_a_case_on_one_worker(suite: Suite) -> None:
+    for name in ("a", "b"):
+        suite.case(name)
+        suite.records(name, "hhh", "ggg")
+
+    result = suite.replay("evals", "-n", "2", "--dist", "loadscope", "-v")
+
+    workers: dict[str, set[str]] = {}
+    for line in result.outlines:
+        found = re.match(r"\[(gw\d)\].* evals/(\w)::run", line)
+        if found:
+            workers.setdefault(found[2], set()).add(found[1])
+    assert {name: len(ids) for name, ids in workers.items()} == {"a": 1, "b": 1}
+
+
+def test_missing_agent_is_said_by_every_run_of_the_workers(suite: Suite) -> None:
+    suite.case("a", front="runs: 1")
+
+    result = suite.pytester.runpytest("evals", "-n", "1", "--eval-agent-path", "/nowhere/claude")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["*/nowhere/claude*"])
+
+
+def test_missing_agent_is_a_usage_error_without_workers(suite: Suite) -> None:
+    suite.case("a", front="runs: 1")
+
+    result = suite.pytester.runpytest("evals", "--eval-agent-path", "/nowhere/claude")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: *nowhere/claude*"])
