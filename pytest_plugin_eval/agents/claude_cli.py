@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,10 +31,11 @@ from pytest_plugin_eval.records.model import (
 )
 from pytest_plugin_eval.records.redact import redacted
 from pytest_plugin_eval.records.trace import Trace
-from pytest_plugin_eval.text import shown
+from pytest_plugin_eval.text import cut, shown
 
 __all__ = ["ClaudeCli"]
 
+ERROR_LENGTH = 2000
 _EVAL_KEY = re.compile(r"EVAL_[A-Z0-9_]*")
 
 
@@ -105,12 +106,12 @@ class ClaudeCli:
             session = self._session(request, sandbox)
         except OSError as error:
             record = self._unmade(request, started, Ending.SETUP_FAILED, f"set-up failed: {error}")
-            return redacted(record, secrets)
+            return _finished(record, secrets)
         finally:
             notes = _leave(root, sandbox, keep=request.keep)
         record = self._record(request, started, session)
         notes = (*record.notes, *expiry_note(credentials, started.timestamp()), *notes)
-        return redacted(replace(record, notes=notes), secrets)
+        return _finished(replace(record, notes=notes), secrets)
 
     def stop(self) -> None:
         """End every run in flight; runs asked for later are not started."""
@@ -246,6 +247,15 @@ def _proven(trace: Trace, request: AgentRequest, sandbox: Sandbox) -> Classified
     if arm is Arm.WITH and (problem := not_loaded(trace.init, case)):
         return Classified(Ending.NOT_LOADED, problem)
     return None
+
+
+def _finished(record: RunRecord, secrets: Sequence[str]) -> RunRecord:
+    """Return the record without secrets, its error cut only then: half a secret is not found."""
+    record = redacted(record, secrets)
+    error = record.outcome.error
+    if error is None or len(error) <= ERROR_LENGTH:
+        return record
+    return replace(record, outcome=replace(record.outcome, error=cut(error, ERROR_LENGTH)))
 
 
 def _leave(root: RunRoot, sandbox: Sandbox, *, keep: bool) -> tuple[str, ...]:

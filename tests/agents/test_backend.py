@@ -16,6 +16,7 @@ from pytest_plugin_eval.cases.case import Plugin
 from pytest_plugin_eval.cases.model import ToolUsedSpec
 from pytest_plugin_eval.records.model import Arm, Ending
 from tests.agents.conftest import MakeBackend
+from tests.agents.test_child import has_ended
 from tests.support.agents import make_case, make_request, write_files, write_plugin
 from tests.support.reference import agent_binary
 from tests.support.script import TurnData, rule, script, tool, turn
@@ -165,6 +166,36 @@ def test_foreign_parts_end_the_run_as_contaminated(
 
     assert record.outcome.ending is Ending.CONTAMINATED
     assert problem.format(foreign=foreign) in (record.outcome.error or "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="strays are found by /proc")
+def test_daemon_of_a_hook_is_ended(backend: MakeBackend, tmp_path: Path) -> None:
+    daemon = "setsid sh -c 'echo $$ > pid; exec sleep 600' > /dev/null 2>&1 & sleep 0.2"
+    hooks = {"SessionStart": [{"hooks": [{"type": "command", "command": daemon}]}]}
+    files = {"hooks/hooks.json": json.dumps({"hooks": hooks})}
+    case = make_case(write_plugin(tmp_path / "demo", files))
+    with ScriptedApi(script()) as api:
+        record = backend(api).run(make_request(case))
+
+    assert record.outcome.ending is Ending.COMPLETED
+    assert record.notes == ("a process outlived the agent and was ended",)
+    assert has_ended(int(record.files[0].content or b"0"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the stand-in is a shell script")
+def test_long_error_is_cut_after_redaction(backend: MakeBackend, tmp_path: Path) -> None:
+    program = tmp_path / "claude"
+    echo = "head -c 1985 /dev/zero | tr '\\0' x >&2; echo $ANTHROPIC_API_KEY >&2; exit 1"
+    words = f"case $1 in --version) echo 2.1.300;; *) {echo};; esac"
+    program.write_text(f"#!/bin/sh\n{words}\n", encoding="utf-8")
+    program.chmod(0o755)
+    case = make_case(write_plugin(tmp_path / "demo"))
+    with ScriptedApi(script()) as api:
+        outcome = backend(api, agent_path=program).run(make_request(case)).outcome
+
+    assert outcome.ending is Ending.NO_RESULT
+    assert len(outcome.error or "") < 2100
+    assert "sk-ant" not in (outcome.error or "")
 
 
 def test_setup_that_fails_is_a_record(backend: MakeBackend, tmp_path: Path) -> None:
