@@ -1,0 +1,40 @@
+"""JSON as `JSON.stringify` indents it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pytest_plugin_eval.reports.json_text import json_text
+
+VALUE = {
+    "text": 'a "quote", a \\ and\na newline, ü and \U0001f600',
+    "numbers": [0, -3, 0.1, 1e-7, 12345678901234567890],
+    "words": [True, False, None],
+    "empty": [{}, [], ""],
+    "nested": {"list": [[1], {"a": {"b": 2}}]},
+}
+
+
+def test_text_is_that_of_the_standard_library() -> None:
+    assert json_text(VALUE) == json.dumps(VALUE, ensure_ascii=False, indent=2)
+
+
+def test_whole_numbers_have_no_fraction() -> None:
+    assert json_text([1.0, -0.0, 2.5, 1e20]) == "[\n  1,\n  0,\n  2.5,\n  100000000000000000000\n]"
+
+
+def test_tuples_and_iterators_are_lists() -> None:
+    assert json_text(iter([("a",), ()])) == '[\n  [\n    "a"\n  ],\n  []\n]'
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
+def test_numbers_that_are_not_finite_are_refused(number: float) -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        json_text({"a": [number]})
+
+
+def test_other_values_are_refused() -> None:
+    with pytest.raises(TypeError, match="is no JSON"):
+        json_text({1, 2})
