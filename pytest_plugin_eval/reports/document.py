@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from pytest_plugin_eval import __version__
+from pytest_plugin_eval.reports.json_text import json_text
 from pytest_plugin_eval.scoring.aggregate import run_cost
 from pytest_plugin_eval.scoring.model import (
     CaseResult,
@@ -29,6 +29,11 @@ def document(suite: SuiteResult) -> dict[str, object]:
     The fields of the reference come in its order; ours stand between them (``harness``,
     ``loadErrors``) or at the end of their object.
     """
+    return {**_fields(suite), "cases": [_case(case) for case in suite.cases]}
+
+
+def _fields(suite: SuiteResult) -> dict[str, object]:
+    """Return the document with an iterator of its cases, each made when it is asked for."""
     info = suite.info
     fields: dict[str, object] = {
         "schemaVersion": SCHEMA_VERSION,
@@ -43,7 +48,7 @@ def document(suite: SuiteResult) -> dict[str, object]:
         fields["partialReason"] = suite.partial_reason
     fields["suite"] = _suite(suite)
     fields["loadErrors"] = list(suite.load_errors)
-    fields["cases"] = [_case(case) for case in suite.cases]
+    fields["cases"] = map(_case, suite.cases)
     fields["aggregates"] = _suite_aggregates(suite)
     return fields
 
@@ -54,9 +59,7 @@ def document_text(suite: SuiteResult) -> str:
     Whole numbers are written without a fraction, as the reference writes them. Raises `ValueError`
     for a number that is not finite: that would be a bug, not a result.
     """
-    plain = _json_value(document(suite))
-    text = json.dumps(plain, ensure_ascii=False, indent=2, allow_nan=False)
-    return without_surrogates(text) + "\n"
+    return without_surrogates(json_text(_fields(suite))) + "\n"
 
 
 def _suite(suite: SuiteResult) -> dict[str, object]:
@@ -204,15 +207,3 @@ def _no_verdict(verdict: Verdict) -> dict[str, object]:
 
 def _whole_seconds(duration_s: float) -> int:
     return math.floor(duration_s + 0.5)
-
-
-def _json_value(value: object) -> object:
-    if isinstance(value, Mapping):
-        return {str(key): _json_value(inner) for key, inner in value.items()}
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Sequence):
-        return [_json_value(inner) for inner in value]
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value
