@@ -43,3 +43,7 @@ class AgentBackend(Protocol):
     def stop(self) -> None:
         """End every run in flight; their records come back with the ending ``interrupted``."""
         ...
+
+    def close(self) -> tuple[str, ...]:
+        """Clean up after the last run; return lines about what could not be removed."""
+        ...

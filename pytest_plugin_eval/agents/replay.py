@@ -50,6 +50,10 @@ class Replay:
     def stop(self) -> None:
         """Do nothing: a replayed run is over at once."""
 
+    def close(self) -> tuple[str, ...]:
+        """Return nothing: a replay leaves nothing behind."""
+        return ()
+
 
 def _same_plugin(request: AgentRequest, record: RunRecord) -> bool:
     recorded = record.provenance.get("plugin")

@@ -69,3 +69,12 @@ class Case:
     """Directory names under the suite's and the case's ``mocks`` that apply to this case."""
     warnings: tuple[str, ...] = ()
     """Things in the case's files that load but are probably mistakes, as ``file:line: text``."""
+
+    @property
+    def source_file(self) -> Path:
+        """The file a reader is sent to: ``prompt.md``, or ``case.yaml`` where there is no other."""
+        prompt = self.directory / "prompt.md"
+        has_prompt = self.source is Source.PROSE or (
+            self.source is Source.MIXED and prompt.is_file()
+        )
+        return prompt if has_prompt else self.directory / "case.yaml"

@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -49,8 +48,6 @@ _VERSION = re.compile(r"\s*([+-]?[0-9]+)", re.ASCII)
 _BARE_NAME = re.compile(r"[A-Za-z0-9_]+")
 _ENV_KEY = re.compile(r"EVAL_[A-Z0-9_]*")
 
-M = TypeVar("M", bound=BaseModel)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
@@ -90,32 +87,30 @@ class _Merge:
         self.origins: dict[str, tuple[Document, yaml12.Path]] = {}
 
     def add(
-        self, document: Document, path: yaml12.Path, data: Mapping[str, object], model: type[M]
+        self,
+        document: Document,
+        path: yaml12.Path,
+        data: Mapping[str, object],
+        model: type[BaseModel],
     ) -> None:
-        """Check a mapping of known keys and take over what it sets."""
-        checked = self._checked(document, path, data, model)
+        """Check a mapping of known keys and take over what is sound of it."""
+        prefix = "".join(f"{part}." for part in path)
+        sound = {key: value for key, value in data.items() if value is not None}
+        nulls = data.keys() - sound.keys()
         for key in data:
             self.origins[key] = (document, (*path, key))
-            if checked is not None:
-                self.values[key] = getattr(checked, key)
-
-    def _checked(
-        self, document: Document, path: yaml12.Path, data: Mapping[str, object], model: type[M]
-    ) -> M | None:
-        prefix = "".join(f"{part}." for part in path)
-        nulls = [key for key, value in data.items() if value is None]
-        for key in nulls:
-            text = f"{prefix}{key} must be {expected_of(model, key)}, got null"
-            self.report.error(document, text, (*path, key))
+            if key in nulls:
+                text = f"{prefix}{key} must be {expected_of(model, key)}, got null"
+                self.report.error(document, text, (*path, key))
         try:
-            given = {key: data[key] for key in data if key not in nulls} if nulls else data
-            checked = model.model_validate(given)
+            checked = model.model_validate(sound)
         except ValidationError as raised:
-            self.report.invalid(
-                document, raised, model, data, path=path, prefix=prefix, nulls=nulls
-            )
-            return None
-        return None if nulls else checked
+            self.report.invalid(document, raised, model, data, path=path, prefix=prefix)
+            # The rest is taken over, so that what is wrong with it is told as well.
+            sound = without_wrong(sound, raised)
+            checked = model.model_validate(sound)
+        for key in sound:
+            self.values[key] = getattr(checked, key)
 
 
 def define(files: CaseFiles, directory: str, report: Report) -> Definition:
@@ -312,6 +307,9 @@ def _prompt(merge: _Merge, files: CaseFiles, directory: str) -> str:
 
 
 def _source(files: CaseFiles) -> Source:
+    """Return which files contribute; seen of the reference: graders count, blank files do not."""
     if files.case_yaml is None:
         return Source.PROSE
-    return Source.CASE_YAML if files.prompt is None else Source.MIXED
+    prompt = files.prompt
+    has_prose = prompt is not None and bool(prompt.fields or prompt.body)
+    return Source.MIXED if has_prose or files.graders else Source.CASE_YAML

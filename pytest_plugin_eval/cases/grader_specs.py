@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from pytest_plugin_eval.cases import yaml12
 from pytest_plugin_eval.cases.case_paths import path_problem
@@ -67,7 +67,10 @@ def load_graders(
     report: Report,
     check_patterns: PatternCheck | None,
 ) -> tuple[GraderSpec, ...]:
-    """Return the graders of a case in order, noting everything wrong with them."""
+    """Return the graders of a case in order, noting everything wrong with them.
+
+    What is returned beside an error is incomplete.
+    """
     specs: list[GraderSpec] = []
     patterns: list[_Pattern] = []
     names: dict[str, _Raw] = {}
@@ -152,14 +155,28 @@ def _spec(raw: _Raw, report: Report) -> GraderSpec | None:
             continue
         refused.append(key)
         report.error(raw.document, raw.prefix + text, (*raw.path, key))
+    return _validated(raw, model, given, refused, report)
+
+
+def _validated(
+    raw: _Raw,
+    model: type[BaseModel],
+    given: Mapping[str, object],
+    refused: Sequence[str],
+    report: Report,
+) -> GraderSpec | None:
     try:
-        spec = model.model_validate(given)
+        return model.model_validate(given)  # type: ignore[return-value]  # one of GRADER_TYPES
     except ValidationError as raised:
         report.invalid(
             raw.document, raised, model, given, path=raw.path, prefix=raw.prefix, nulls=refused
         )
+        rest = without_wrong(given, raised)
+    # The case does not load; the rest of the grader is read to tell what else is wrong.
+    try:
+        return model.model_validate(rest)  # type: ignore[return-value]  # as above
+    except ValidationError:
         return None
-    return None if refused else spec  # type: ignore[return-value]  # of the types in GRADER_TYPES
 
 
 def _type_problem(kind: object) -> str:

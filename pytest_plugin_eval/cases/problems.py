@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
     from pydantic_core import ErrorDetails
 
-__all__ = ["Document", "Report", "expected_of", "unknown_key", "value_shown"]
+__all__ = ["Document", "Report", "expected_of", "unknown_key", "value_shown", "without_wrong"]
 
 # The `repr` of a value that aliases itself many times over would not end.
 _SHORT = reprlib.Repr()
@@ -90,6 +90,12 @@ class Report:
                 told.add(location)
                 text = _expectation(details, location, model, data)
                 self.error(where, prefix + text, (*path, *location))
+
+
+def without_wrong(data: Mapping[str, object], raised: ValidationError) -> dict[str, object]:
+    """Return the fields of a mapping that pydantic found nothing wrong with."""
+    wrong = {error["loc"][0] for error in raised.errors(include_url=False, include_input=False)}
+    return {key: value for key, value in data.items() if key not in wrong}
 
 
 def _located(where: Document | str, text: str, path: yaml12.Path) -> str:

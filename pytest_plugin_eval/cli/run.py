@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
+from pytest_plugin_eval.agents.binary import find_binary
 from pytest_plugin_eval.cli.run_options import STDOUT, RunOptions
 from pytest_plugin_eval.cli.target import Target, TargetError, resolve_target
+from pytest_plugin_eval.errors import AgentError
 from pytest_plugin_eval.reports.document import document_text
 from pytest_plugin_eval.scoring.aggregate import suite_result
 from pytest_plugin_eval.scoring.model import SuiteInfo
@@ -36,7 +38,7 @@ _PARTIAL = frozenset(("auth_failed", "cost_ceiling"))
 _ISOLATED = (
     *("-c", os.devnull, "--noconftest", "--disable-plugin-autoload"),
     *("-p", "pytest_plugin_eval.plugin", "-p", "no:cacheprovider"),
-    *("--capture=no", "--no-header", "-o", "python_files="),
+    *("--capture=no", "--no-header", "--disable-warnings", "-o", "python_files="),
 )
 _FOREIGN_VARIABLES = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 
@@ -146,9 +148,17 @@ def _nothing(root: Path, options: RunOptions, load_errors: tuple[str, ...] = ())
         judge_model=options.judge_model,
         case_filter=options.case,
         tag_filters=options.tag,
+        claude_version=_agent_version() if options.json else "",
         started_at=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.000Z}",
     )
     return document_text(suite_result(info, [], partial_reason=None, load_errors=load_errors))
+
+
+def _agent_version() -> str:
+    try:
+        return find_binary(None, os.environ).version
+    except AgentError:
+        return ""
 
 
 def _hand_out(document: str, options: RunOptions) -> None:

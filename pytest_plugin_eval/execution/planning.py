@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_plugin_eval.agents.grants import not_granted
 from pytest_plugin_eval.agents.unsupported import unsupported
 from pytest_plugin_eval.cases.advisories import advisories
-from pytest_plugin_eval.cases.model import PAID_TYPES, Case, Source
+from pytest_plugin_eval.cases.model import PAID_TYPES, Case
 from pytest_plugin_eval.errors import CaseError
 from pytest_plugin_eval.graders.grade import has_scored_free_grader
 from pytest_plugin_eval.records.model import Arm, RunKey
@@ -71,8 +71,7 @@ def plan_case(
         info=info,
         plan=plan,
         keys=keys,
-        source_file=case.directory
-        / ("case.yaml" if case.source is Source.CASE_YAML else "prompt.md"),
+        source_file=case.source_file,
         skip_reason=_skip_reason(case, settings, two_arms=two_arms),
         refusal=_refusal(case, settings),
     )

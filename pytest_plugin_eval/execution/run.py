@@ -77,12 +77,16 @@ class RunMaker:
             provenance=record.provenance,
             last_message=record.trace.last_message[-REPLY_LENGTH:],
         )
-        return replace(report, results_dir=results_dir)
+        return replace(report, results_dir=results_dir, notes=record.notes)
 
     def stop(self, reason: str) -> None:
         """Start no further run and end those in flight."""
         self._stopped = reason
         self._backend.stop()
+
+    def close(self) -> tuple[str, ...]:
+        """Clean up after the last run; return lines about what could not be removed."""
+        return self._backend.close()
 
     def _forbidden(self, key: RunKey) -> str | None:
         if self._stopped is not None:

@@ -42,7 +42,7 @@ class EvalCase(pytest.Directory):
 
     @property
     def ihook(self) -> pluggy.HookRelay:
-        """The hooks of the directory above: the case's own `conftest.py` is no part of this session.
+        """The hooks of the directory above: a case's own `conftest.py` is not for this session.
 
         pytest looks conftest files up by directory and knows those of this one only if it imported
         its `conftest.py`.

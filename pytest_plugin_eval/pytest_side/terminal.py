@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +16,11 @@ from pytest_plugin_eval.text import plural
 if TYPE_CHECKING:
     from pytest_plugin_eval.pytest_side.controller import EvalController
     from pytest_plugin_eval.pytest_side.state import CollectionState
+    from pytest_plugin_eval.scoring.model import SuiteResult
 
 __all__ = ["EvalTerminal"]
 
+NOTES = 40
 _WHY_PARTIAL = {
     "interrupted": "interrupted",
     "auth_failed": "the credential was refused",
@@ -81,6 +83,7 @@ class EvalTerminal:
             yield from table_lines(
                 suite, width=width, heading=len(suites) > 1, ascii_only=ascii_only
             )
+        yield from self._run_notes(suites)
         if self._controller.reruns:
             were = "run was" if self._controller.reruns == 1 else "runs were"
             yield (
@@ -98,6 +101,19 @@ class EvalTerminal:
         why = _WHY_PARTIAL.get(self._controller.partial_reason or "")
         if why:
             yield f"incomplete: {why}; exit status 2"
+
+    def _run_notes(self, suites: Sequence[SuiteResult]) -> Iterable[str]:
+        notes = [
+            f"{run.key.case} {run.key.arm.value}-{run.key.number}: {note}"
+            for suite in suites
+            for case in suite.cases
+            for run in (*case.with_runs, *case.without_runs)
+            for note in run.notes
+        ]
+        yield from notes[:NOTES]
+        if len(notes) > NOTES:
+            yield f"and {len(notes) - NOTES} more such notes, see the result document"
+        yield from self._config.stash[workbench_key].left_behind
 
     def _unnamed_lines(self) -> list[str]:
         unnamed = self._state.unnamed

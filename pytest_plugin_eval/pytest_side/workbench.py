@@ -48,6 +48,8 @@ class Workbench:
         self.refusal: str | None = None
         """Why no run of this process can be made."""
         self.backend_note: str = ""
+        self.left_behind: tuple[str, ...] = ()
+        """Lines about what could not be cleaned up."""
         self.agent_version: str = ""
         """Of the agent that makes the runs of this process, once one was found."""
         self._rootdir = rootdir
@@ -87,8 +89,8 @@ class Workbench:
         """
         places = {item.place.root: item.place for item in items}
         self._items = {(item.place.root, item.key): item for item in items}
-        self._open_results(places)
         backend = self._backend(places)
+        self._open_results(places)
         from pytest_plugin_eval.execution.run import RunMaker
         from pytest_plugin_eval.spending.ledger import Ledger
 
@@ -130,6 +132,8 @@ class Workbench:
             self._maker.stop("the session was stopped")
         if self._pool is not None:
             self._pool.close()
+        if self._maker is not None:
+            self.left_behind = self._maker.close()
         if self._results and not self._is_worker:
             from pytest_plugin_eval.storage.results_dir import release_results_directory
 

@@ -177,6 +177,8 @@ def _run(run: RunReport) -> dict[str, object]:
         fields["gradersWithoutVerdict"] = [_no_verdict(v) for v in without_verdict]
     if run.provenance:
         fields["provenance"] = dict(sorted(run.provenance.items()))
+    if run.notes:
+        fields["notes"] = list(run.notes)
     return fields
 
 

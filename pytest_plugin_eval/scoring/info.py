@@ -37,7 +37,6 @@ def case_info(
     for grader, text in advisories:
         if grader is not None:
             by_grader.setdefault(grader, text)
-    source = "case.yaml" if case.source == "case_yaml" else "prompt.md"
     return CaseInfo(
         id=case.id,
         name=case.name,
@@ -57,7 +56,7 @@ def case_info(
         warnings=case.warnings,
         not_granted=tuple(not_granted),
         plugins=tuple(_plugin(case)),
-        source_file=str(case.directory / source),
+        source_file=str(case.source_file),
     )
 
 

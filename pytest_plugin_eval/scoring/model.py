@@ -110,6 +110,8 @@ class RunReport:
     results_dir: str = ""
     """Absolute path of the session's results directory for this suite."""
     provenance: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    """What the reader should know of the run besides its outcome, such as output that was cut."""
     last_message: str = ""
     """The end of the reply, cut, for the failure text."""
 

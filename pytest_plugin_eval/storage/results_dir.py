@@ -82,8 +82,10 @@ def shared_results_directory(base: Path, session: str) -> Path:
 
 
 def release_results_directory(directory: Path) -> None:
-    """Remove the marker of `shared_results_directory`."""
+    """Remove the marker of `shared_results_directory`, and the directory if it holds nothing."""
     (directory / MARKER).unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        directory.rmdir()
 
 
 def _owner(directory: Path) -> str | None:

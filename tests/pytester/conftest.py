@@ -126,6 +126,7 @@ class StandInAgent:
     """Answers at once, by a function; for what pytest does around runs, not for the runs."""
 
     description = "stand-in agent"
+    version = "2.1.332"
 
     def __init__(self) -> None:
         self.requests: list[AgentRequest] = []
@@ -142,6 +143,10 @@ class StandInAgent:
     def stop(self) -> None:
         """Note that the session ended the runs in flight."""
         self.stopped = True
+
+    def close(self) -> tuple[str, ...]:
+        """Return nothing: nothing is left behind."""
+        return ()
 
 
 def answered(
@@ -164,7 +169,7 @@ def answered(
 def agent(monkeypatch: pytest.MonkeyPatch) -> StandInAgent:
     """Put a stand-in in the place of the agent binary, for sessions in this process."""
     stand_in = StandInAgent()
-    # Of the class imported here: pytester drops modules that a session imported, and a path given as
-    # text would be resolved by way of the package to a module that no session uses any more.
+    # Of the class imported here: pytester drops modules that a session imported, and a path given
+    # as text would be resolved by way of the package to a module that no session uses any more.
     monkeypatch.setattr(ClaudeCli, "find", lambda **_: stand_in)
     return stand_in

@@ -185,3 +185,26 @@ def test_mode_is_said_before_and_after_the_runs(suite: Suite, agent: StandInAgen
     replay.stdout.fnmatch_lines(
         ["evals: replay mode,*", "*2 runs recorded 2026-01-02*", "*claude-x*2.1.332*"]
     )
+
+
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_notes_of_a_run_reach_every_reader(suite: Suite, workers: str) -> None:
+    suite.case("first")
+    record = replace(suite.made("first", "with", 1), notes=("run directory kept: /kept/here",))
+    write_record(suite.evals / "recordings", record)
+
+    result = suite.replay("evals", "-n", workers)
+
+    result.stdout.fnmatch_lines(["evals/first with-1: run directory kept: /kept/here"])
+    run = suite.document()["cases"][0]["arms"]["with"][0]  # type: ignore[index]
+    assert run["notes"] == ["run directory kept: /kept/here"]
+
+
+def test_document_names_each_record_by_its_whole_path(suite: Suite) -> None:
+    suite.case("first")
+    suite.records("first", "h")
+
+    suite.replay("evals")
+
+    run = suite.document()["cases"][0]["arms"]["with"][0]  # type: ignore[index]
+    assert run["tracePath"] == str(suite.evals / "recordings/evals/first/with-1.jsonl")
