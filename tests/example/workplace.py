@@ -7,6 +7,8 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.example.markdown import ROOT
@@ -24,23 +26,29 @@ def copy_example(target: Path) -> Path:
 
 
 def run_line(
-    line: str, cwd: Path, *, api_url: str = NO_API, timeout_s: float = 240.0
+    line: str,
+    cwd: Path,
+    *,
+    api_url: str = NO_API,
+    env: Mapping[str, str] | None = None,
+    timeout_s: float = 240.0,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command line in `cwd` with the tools of this environment and nothing of the user's."""
-    home = cwd / "operator"
-    (home / "tmp").mkdir(parents=True, exist_ok=True)
     tools = str(Path(sys.executable).parent)
     path = os.pathsep.join((tools, os.environ.get("PATH", os.defpath)))
     program, *arguments = shlex.split(line)
-    env = {**base_environment(api_url, home), "PATH": path, "COLUMNS": "80"}
-    return subprocess.run(
-        [shutil.which(program, path=path) or program, *arguments],
-        cwd=cwd,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        timeout=timeout_s,
-        check=False,
-    )
+    # Not below the plugin: what lies there, the agent must not write.
+    with tempfile.TemporaryDirectory(prefix="operator-") as home:
+        Path(home, "tmp").mkdir()
+        own = {**base_environment(api_url, Path(home)), "PATH": path, "COLUMNS": "80"}
+        return subprocess.run(
+            [shutil.which(program, path=path) or program, *arguments],
+            cwd=cwd,
+            env={**own, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            timeout=timeout_s,
+            check=False,
+        )

@@ -1,0 +1,1 @@
+"""Tests of the pages in `docs`: what can be taken from the code is."""

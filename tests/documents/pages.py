@@ -1,0 +1,120 @@
+"""The parts of the reference that are written by the code: tables of options and of fields.
+
+A page holds `<!-- generated: NAME -->` and `<!-- end -->`; what stands between them is replaced.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from pytest_plugin_eval.cases.model import (
+    GRADER_TYPES,
+    CaseFile,
+    Context,
+    Execution,
+    RegexSpec,
+)
+from pytest_plugin_eval.execution.planning import DEFAULT_RUNS
+from pytest_plugin_eval.pytest_side.options import OPTIONS, Option
+
+COMMON = ("name", "type", "weight", "arm")
+"""What every grader has, shown once."""
+
+_APPLIED = {"max_turns": 10, "timeout_seconds": 300, "runs": DEFAULT_RUNS, "min": 1}
+"""Defaults that are filled in after the file was read."""
+
+_MARKS = re.compile(r"(<!-- generated: ([a-z_]+) -->\n).*?(<!-- end -->)", re.S)
+_SECTIONS = ("execution", "context", "graders")
+
+
+def with_tables(page: str) -> str:
+    """Return the page with every generated part written anew."""
+    return _MARKS.sub(lambda mark: f"{mark[1]}{_TABLES[mark[2]]()}{mark[3]}", page)
+
+
+def options_table() -> str:
+    """Return the options that can be used."""
+    rows = [(_spelt(one), one.ini, one.help) for one in OPTIONS if _is_there(one)]
+    return _table(("option", "ini", "meaning"), rows, code=2)
+
+
+def later_table() -> str:
+    """Return the options whose feature is still to come."""
+    rows = [
+        (
+            _spelt(one),
+            one.help.removesuffix(" (not available yet)"),
+            " ".join(f"`{value}`" for value in one.harmless),
+        )
+        for one in OPTIONS
+        if not one.hidden and not _is_there(one)
+    ]
+    return _table(("option", "will", "accepted"), rows, code=1)
+
+
+def fields_table(model: type[BaseModel], *, but: Iterable[str] = ()) -> str:
+    """Return the fields of a file format."""
+    rows = [
+        (name, _expected(field), _default(name, field))
+        for name, field in model.model_fields.items()
+        if name not in but
+    ]
+    return _table(("field", "value", "default"), rows, code=1)
+
+
+def _is_there(option: Option) -> bool:
+    return not option.hidden and "not available yet" not in option.help
+
+
+def _spelt(option: Option) -> str:
+    metavar = f"{option.metavar}…" if option.many else option.metavar
+    return option.name if metavar is None else f"{option.name} {metavar}"
+
+
+def _expected(field: FieldInfo) -> str:
+    if field.description:
+        return field.description
+    # The description of an optional field stands with its type.
+    for inner in getattr(field.annotation, "__args__", ()):
+        for note in getattr(inner, "__metadata__", ()):
+            if isinstance(note, FieldInfo) and note.description:
+                return note.description
+    return "the kind of grader"
+
+
+def _default(name: str, field: FieldInfo) -> str:
+    if name in _APPLIED:
+        return f"`{_APPLIED[name]}`"
+    if field.is_required():
+        return "required"
+    value = field.default
+    if value in (None, "", [], {}):
+        return ""
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def _table(titles: tuple[str, ...], rows: Iterable[tuple[str, ...]], *, code: int) -> str:
+    """Return a Markdown table; the first *code* columns are set as code."""
+    lines = [" | ".join(titles), "|".join("---" for _ in titles)]
+    for row in rows:
+        cells = [
+            f"`{cell}`" if i < code else cell.replace("|", "\\|") for i, cell in enumerate(row)
+        ]
+        lines.append(" | ".join(cells).replace("  ", " "))
+    return "".join(f"| {line} |\n" if i != 1 else f"|{line}|\n" for i, line in enumerate(lines))
+
+
+_TABLES: Mapping[str, Callable[[], str]] = {
+    "options": options_table,
+    "later": later_table,
+    "top": lambda: fields_table(CaseFile, but=_SECTIONS),
+    "execution": lambda: fields_table(Execution, but=("prompt",)),
+    "context": lambda: fields_table(Context),
+    "grader": lambda: fields_table(RegexSpec, but=set(RegexSpec.model_fields) - {*COMMON}),
+    **{name: partial(fields_table, model, but=COMMON) for name, model in GRADER_TYPES.items()},
+}
