@@ -69,6 +69,8 @@ def pytest_runtest_makereport(
         report.eval_run = codec_of(item.config).encode(graded)  # type: ignore[attr-defined]
         if call.excinfo is not None and call.when == "setup" and report.failed:
             report.longrepr = str(call.excinfo.value)
+    if graded is not None and call.when == "teardown":
+        del item.stash[report_key]  # items live as long as the session
     return report
 
 

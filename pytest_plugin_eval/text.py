@@ -40,7 +40,7 @@ def printable(text: str) -> str:
 
 def without_surrogates(text: str) -> str:
     """Return *text* with lone surrogates replaced by U+FFFD, so that it encodes as UTF-8."""
-    return _SURROGATE.sub("\ufffd", text)
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 from pytest_plugin_eval.agents.base import AgentBackend, AgentRequest
 from pytest_plugin_eval.execution.planning import PlannedCase
@@ -24,8 +25,16 @@ REPLY_LENGTH = 2000
 class RunMaker:
     """Makes and grades the runs of one process; safe to use from several threads."""
 
-    def __init__(self, settings: Settings, backend: AgentBackend, ledger: Ledger) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        backend: AgentBackend,
+        ledger: Ledger,
+        hidden: tuple[Path, ...] = (),
+    ) -> None:
+        """Make runs with *backend*, hiding the directories *hidden* from the agent."""
         self._settings = settings
+        self._hidden = hidden
         self._backend = backend
         self._ledger = ledger
         self._context = GradingContext(
@@ -49,6 +58,7 @@ class RunMaker:
             disallow_tools=self._settings.disallow_tools,
             keep=self._settings.keep_temp,
             run_root=self._settings.run_root,
+            hidden=self._hidden,
         )
         record = self._backend.run(request)
         self._note(record)

@@ -108,7 +108,18 @@ class EvalController:
             self.signal = signals.received if signals else None
             self._finish()
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None]:
+        """Store a run, let all others see its report, and keep no more of it than they may ask."""
+        self._take(report)
+        yield
+        payload = getattr(report, "eval_run", None)
+        if payload is not None:
+            from pytest_plugin_eval.pytest_side.payload import essence
+
+            report.eval_run = essence(payload)  # type: ignore[attr-defined]  # as pytest's extras
+
+    def _take(self, report: pytest.TestReport) -> None:
         """Store a run's report and stop the session when nothing further is worth its money."""
         if not is_run_id(report.nodeid):
             return

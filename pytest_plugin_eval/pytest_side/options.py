@@ -394,6 +394,12 @@ def _check_together(settings: Settings, config: pytest.Config) -> None:
             )
         if not settings.from_dir.is_dir():
             raise SettingsError(f"--eval-from: {settings.from_dir} is not a directory")
+    for name, tools in (
+        ("--eval-allow-tools", settings.allow_tools),
+        ("--eval-disallow-tools", settings.disallow_tools),
+    ):
+        for tool in tools:
+            _refuse_path(name, tool, config.invocation_params.dir)
     uses_xdist = getattr(config.option, "dist", "no") != "no" or hasattr(config, "workerinput")
     if uses_xdist and settings.concurrency > 1:
         raise SettingsError(
@@ -403,4 +409,13 @@ def _check_together(settings: Settings, config: pytest.Config) -> None:
     if getattr(config.option, "dist", "no") == "each" and settings.mode is not Mode.REPLAY:
         raise SettingsError(
             "--dist each: would make every run once on each worker; use --dist load"
+        )
+
+
+def _refuse_path(option: str, tool: str, here: Path) -> None:
+    """Refuse a path that a list of tools swallowed; without it pytest would run something else."""
+    is_tool_name = tool[:1].isupper() or tool.startswith("mcp__")
+    if not is_tool_name and (here / tool.partition("::")[0]).exists():
+        raise SettingsError(
+            f"{option} {shown(tool)}: expected a tool, this is a path; put paths before the option"
         )

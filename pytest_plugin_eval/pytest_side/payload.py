@@ -17,7 +17,7 @@ from pytest_plugin_eval.pytest_side.stash import codec_key
 from pytest_plugin_eval.scoring.model import CaseInfo, RunReport
 from pytest_plugin_eval.text import without_surrogates
 
-__all__ = ["SCHEMA", "PayloadCodec", "codec_of"]
+__all__ = ["SCHEMA", "PayloadCodec", "codec_of", "essence"]
 
 SCHEMA = 1
 Converter = Callable[[object], object]
@@ -30,7 +30,9 @@ class PayloadCodec:
         # By identity: a case's information is one object for all its runs. The object is kept, so
         # that its id is not given to another.
         self._plain: dict[int, tuple[CaseInfo, object]] = {}
-        self._cases: dict[int, tuple[object, CaseInfo]] = {}
+        # By root and id: what comes from a worker is another object each time.
+        self._cases: dict[tuple[object, object], tuple[object, CaseInfo]] = {}
+        self._latest: tuple[object, RunReport] | None = None
 
     def encode(self, run: RunReport) -> dict[str, object]:
         """Return the run as dicts, lists, strings, numbers, booleans and None.
@@ -39,15 +41,19 @@ class PayloadCodec:
         worker down with it; this is the single gate.
         """
         if id(run.case) not in self._plain:
-            self._plain[id(run.case)] = (run.case, _plain(run.case))
-        data = {name: _plain(getattr(run, name)) for name in _names(RunReport) if name != "case"}
-        return {"schema": SCHEMA, "run": data, "case": self._plain[id(run.case)][1]}
+            self._plain[id(run.case)] = (run.case, _encoder(CaseInfo)(run.case))
+        data = {name: encode(getattr(run, name)) for name, encode in _run_encoders()}
+        payload = {"schema": SCHEMA, "run": data, "case": self._plain[id(run.case)][1]}
+        self._latest = (payload, run)
+        return payload
 
     def decode(self, payload: Mapping[str, object]) -> RunReport:
-        """Return the run that `encode` was given.
+        """Return the run that `encode` was given; in its own process that is the run itself.
 
         Raises `RecordError` for a payload of another version: worker and controller differ.
         """
+        if self._latest is not None and self._latest[0] is payload:
+            return self._latest[1]
         if payload.get("schema") != SCHEMA:
             raise RecordError(
                 f"an xdist worker sent results of schema {payload.get('schema')}, expected "
@@ -55,12 +61,28 @@ class PayloadCodec:
             )
         plain, data = payload["case"], payload["run"]
         assert isinstance(data, dict)
-        if id(plain) not in self._cases:
+        fields = {name: _field(name)(value) for name, value in data.items()}
+        return RunReport(case=self._case(plain), **fields)  # type: ignore[arg-type]
+
+    def _case(self, plain: object) -> CaseInfo:
+        assert isinstance(plain, dict)
+        key = (plain["root"], plain["id"])
+        known = self._cases.get(key)
+        if known is None or known[0] != plain:
             case = _converter(CaseInfo)(plain)
             assert isinstance(case, CaseInfo)
-            self._cases[id(plain)] = (plain, case)
-        fields = {name: _field(name)(value) for name, value in data.items()}
-        return RunReport(case=self._cases[id(plain)][1], **fields)  # type: ignore[arg-type]
+            known = self._cases[key] = (plain, case)
+        return known[1]
+
+
+def essence(payload: Mapping[str, object]) -> dict[str, object]:
+    """Return what is asked of a payload once its run is stored: which run it was, and its score.
+
+    pytest keeps every report until the session's end; thousands of whole runs are too much to keep.
+    """
+    run = payload["run"]
+    assert isinstance(run, dict)
+    return {"schema": SCHEMA, "run": {name: run[name] for name in ("key", "score")}}
 
 
 def codec_of(config: pytest.Config) -> PayloadCodec:
@@ -81,15 +103,25 @@ def _plain(value: object) -> object:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
-    if dataclasses.is_dataclass(value):
-        cls: type = type(value)
-        return {name: _plain(getattr(value, name)) for name in _names(cls)}
     raise TypeError(f"a run report cannot hold {value!r}")
 
 
 @functools.cache
-def _names(cls: type) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(cls))
+def _run_encoders() -> tuple[tuple[str, Converter], ...]:
+    hints = typing.get_type_hints(RunReport)
+    return tuple((name, _encoder(hint)) for name, hint in hints.items() if name != "case")
+
+
+@functools.cache
+def _encoder(hint: object) -> Converter:
+    """Return the function that makes a value of a type plain; worked out once a type."""
+    if typing.get_origin(hint) is tuple:
+        item = _encoder(typing.get_args(hint)[0])
+        return lambda value: [item(one) for one in typing.cast("tuple[object, ...]", value)]
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
+        fields = [(name, _encoder(one)) for name, one in typing.get_type_hints(hint).items()]
+        return lambda value: {name: encode(getattr(value, name)) for name, encode in fields}
+    return (lambda value: value) if hint in (bool, int) else _plain
 
 
 @functools.cache

@@ -24,6 +24,7 @@ __all__ = ["RECORDINGS", "RUNS", "Workbench", "new_session_id"]
 
 RECORDINGS = "recordings"
 RUNS = "runs"
+KEPT = (RECORDINGS, "results")
 Job = tuple[Path, "RunKey"]
 
 
@@ -94,7 +95,10 @@ class Workbench:
         from pytest_plugin_eval.execution.run import RunMaker
         from pytest_plugin_eval.spending.ledger import Ledger
 
-        self._maker = RunMaker(self.settings, backend, Ledger(self.settings.max_cost_usd))
+        # Results and recordings hold what graders look for; the agent must not find it there.
+        kept = (self.suite_dir(place) / name for place in places.values() for name in KEPT)
+        hidden = (*kept, *self._results.values())
+        self._maker = RunMaker(self.settings, backend, Ledger(self.settings.max_cost_usd), hidden)
         if self.settings.concurrency > 1:
             from pytest_plugin_eval.execution.pool import RunPool
 

@@ -97,7 +97,7 @@ def test_help_lists_the_options_and_hides_those_of_the_command(pytester: pytest.
     assert "--eval-case" not in text
 
 
-@pytest.mark.parametrize("grant", ["Bash", "Bash(git *)", "Monitor", "Write(", "evals/"])
+@pytest.mark.parametrize("grant", ["Bash", "Bash(git *)", "Monitor", "Write("])
 def test_grant_that_cannot_hold_is_refused_before_any_run(suite: Suite, grant: str) -> None:
     suite.case("first")
 
@@ -105,4 +105,14 @@ def test_grant_that_cannot_hold_is_refused_before_any_run(suite: Suite, grant: s
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: --eval-allow-tools: *{grant}*"])
-    assert not list((suite.evals / "results").glob("*/*.json"))
+    assert not (suite.evals / "results").exists() or not list((suite.evals / "results").iterdir())
+
+
+@pytest.mark.parametrize("path", ["evals", "evals/", "evals/first::run[with-1]", "."])
+def test_path_swallowed_by_a_list_of_tools_is_told(suite: Suite, path: str) -> None:
+    suite.case("first")
+
+    result = suite.pytester.runpytest("--eval-allow-tools", "Write", path)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --eval-allow-tools *: * put paths before the option"])
