@@ -42,7 +42,8 @@ def settings_hash(case: Case) -> str:
 def plugin_hash(case: Case) -> str | None:
     """Return the SHA-256 of the bytes of the case's plugins, or ``None`` without any.
 
-    Eval directory and ``.git`` do not count. Computed once a process: no plugin changes under it.
+    Eval directory, ``.git`` and caches do not count. Computed once a process: no plugin changes
+    under it.
     """
     if not case.plugins:
         return None
@@ -70,11 +71,19 @@ def _files(root: str, eval_dir: str) -> Iterator[tuple[str, str]]:
         names[:] = sorted(
             name
             for name in names
-            if os.path.realpath(f"{directory}/{name}") not in left_out and name != "__pycache__"
+            if os.path.realpath(f"{directory}/{name}") not in left_out
+            and not _is_cache(f"{directory}/{name}")
         )
         for name in sorted(files):
             path = f"{directory}/{name}"
             yield path, os.path.relpath(path, root).replace(os.sep, "/")
+
+
+def _is_cache(directory: str) -> bool:
+    # pytest's own cache lies in the plugin's root when the ini file does, and marks itself so.
+    if os.path.basename(directory) == "__pycache__":
+        return True
+    return os.path.lexists(f"{directory}/CACHEDIR.TAG")
 
 
 def _file_hash(path: str) -> bytes:

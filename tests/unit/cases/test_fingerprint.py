@@ -79,6 +79,15 @@ def test_bytes_of_the_plugin(tmp_path: Path, files: dict[str, str], changes: boo
     assert (fresh_hash(root) != before) is changes
 
 
+def test_cache_of_pytest_does_not_count(tmp_path: Path) -> None:
+    root = write_plugin(tmp_path)
+    before = fresh_hash(root)
+
+    write_files(root, {".pytest_cache/CACHEDIR.TAG": "Signature", ".pytest_cache/v/x": "1"})
+
+    assert fresh_hash(root) == before
+
+
 def test_order_and_number_of_plugins_count(tmp_path: Path) -> None:
     plugins = tuple(
         Plugin(name=name, path=write_files(tmp_path / name, {"a": name})) for name in ("x", "y")
