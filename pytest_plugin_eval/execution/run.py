@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from pytest_plugin_eval.agents.base import AgentBackend, AgentRequest
 from pytest_plugin_eval.execution.planning import PlannedCase
 from pytest_plugin_eval.graders.base import GradingContext
-from pytest_plugin_eval.graders.grade import grade
+from pytest_plugin_eval.graders.grade import grade_all
 from pytest_plugin_eval.records.model import Ending, RunKey, RunOutcome, RunRecord
 from pytest_plugin_eval.records.trace import Trace
-from pytest_plugin_eval.scoring.model import RunReport
+from pytest_plugin_eval.scoring.model import RunReport, Verdict
 from pytest_plugin_eval.scoring.runs import run_report
 from pytest_plugin_eval.settings import Mode, Settings
 from pytest_plugin_eval.spending.ledger import Ledger
@@ -64,20 +65,34 @@ class RunMaker:
         self._note(record)
         return record
 
-    def report(
-        self, planned: PlannedCase, record: RunRecord, path: str, *, results_dir: str
-    ) -> RunReport:
-        """Grade a record; *path* is where a reader finds it."""
-        verdicts = (
-            grade(
-                planned.case,
-                record,
-                two_arms=planned.plan.two_arms,
-                context=self._context,
-            )
-            if record.outcome.is_measured
-            else ()
+    def reports(
+        self, planned: PlannedCase, made: Sequence[tuple[RunRecord, str]], *, results_dir: str
+    ) -> list[RunReport]:
+        """Grade records of one case, each with the path where a reader finds it."""
+        measured = [record for record, _ in made if record.outcome.is_measured]
+        graded = iter(
+            grade_all(planned.case, measured, two_arms=planned.plan.two_arms, context=self._context)
         )
+        return [
+            self._report(
+                planned,
+                record,
+                path,
+                verdicts=next(graded) if record.outcome.is_measured else (),
+                results_dir=results_dir,
+            )
+            for record, path in made
+        ]
+
+    def _report(
+        self,
+        planned: PlannedCase,
+        record: RunRecord,
+        path: str,
+        *,
+        verdicts: tuple[Verdict, ...],
+        results_dir: str,
+    ) -> RunReport:
         report = run_report(
             key=record.key,
             case=planned.info,

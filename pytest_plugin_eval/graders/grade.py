@@ -24,7 +24,7 @@ from pytest_plugin_eval.records.model import Arm, RunRecord
 from pytest_plugin_eval.scoring.model import Verdict, VerdictStatus
 from pytest_plugin_eval.text import shown
 
-__all__ = ["grade", "has_scored_free_grader", "with_only_names"]
+__all__ = ["grade", "grade_all", "has_scored_free_grader", "with_only_names"]
 
 LEFT_OUT = "left out by --eval-free-only: it needs a judge"
 
@@ -36,18 +36,38 @@ def grade(
 
     Raises `EvalError` for a grader that needs a judge, unless ``context.free_only`` leaves it out.
     """
+    return grade_all(case, (record,), two_arms=two_arms, context=context)[0]
+
+
+def grade_all(
+    case: Case, records: Sequence[RunRecord], *, two_arms: bool, context: GradingContext
+) -> list[tuple[Verdict, ...]]:
+    """Return what `grade` does for each of several records, with one call of the engine."""
     with_only = with_only_names(case.graders, two_arms)
-    specs = [
-        spec for spec in case.graders if record.key.arm is Arm.WITH or spec.name not in with_only
+    subjects = [
+        (Subject(record, case.name), _specs(case, record.key.arm, with_only)) for record in records
     ]
     if not context.free_only:
-        _refuse_paid(case, specs)
-    subject = Subject(record, case.name)
-    asked = (question for spec in specs for question in _questions(spec, subject))
-    answers = javascript.ask(asked, context.timeout_s)
-    return tuple(
-        _verdict(spec, _judgement(spec, subject, answers), spec.name in with_only) for spec in specs
+        for _, specs in subjects:
+            _refuse_paid(case, specs)
+    asked = (
+        question
+        for subject, specs in subjects
+        for spec in specs
+        for question in _questions(spec, subject)
     )
+    answers = javascript.ask(asked, context.timeout_s)
+    return [
+        tuple(
+            _verdict(spec, _judgement(spec, subject, answers), spec.name in with_only)
+            for spec in specs
+        )
+        for subject, specs in subjects
+    ]
+
+
+def _specs(case: Case, arm: Arm, with_only: frozenset[str]) -> list[GraderSpec]:
+    return [spec for spec in case.graders if arm is Arm.WITH or spec.name not in with_only]
 
 
 def with_only_names(

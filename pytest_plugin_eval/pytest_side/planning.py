@@ -35,7 +35,7 @@ def plan(directory: Path, place: EvalDirectory, nodeid: str, config: pytest.Conf
     bench = config.stash[workbench_key]
     note_place(place, config)
     case = load_case(directory, place, check_patterns=compile_errors)
-    planned = plan_case(case, settings, bench.recorded(place))
+    planned = plan_case(case, settings, bench.recorded(place, case.id))
     if planned.refusal is not None and not config.getoption("collectonly"):
         raise CaseError((f"{planned.source_file}: {planned.refusal}",))
     state = config.stash[collection_key]
@@ -78,7 +78,8 @@ def names_of(directory: Path, config: pytest.Config) -> frozenset[str]:
         return frozenset()
     try:
         case = load_case(directory, place, check_patterns=compile_errors)
-        planned = plan_case(case, settings, config.stash[workbench_key].recorded(place))
+        recorded = config.stash[workbench_key].recorded(place, case.id)
+        planned = plan_case(case, settings, recorded)
     except EvalError:
         return frozenset()  # said when the case is collected
     return frozenset(map(run_name, planned.keys)) | {VERDICT}

@@ -56,8 +56,10 @@ class Workbench:
         self._rootdir = rootdir
         self._stop_early = stop_early
         self._is_worker = is_worker
-        self._recorded: dict[Path, tuple[RunKey, ...]] = {}
+        self._recorded: dict[Path, dict[str, list[RunKey]]] = {}
         self._results: dict[Path, Path] = {}
+        self._begun: set[tuple[Path, str]] = set()
+        self._graded: dict[Job, RunReport] = {}
         self._items: dict[Job, EvalRun] = {}
         self._maker: RunMaker | None = None
         self._pool: RunPool[Job, tuple[RunRecord, str]] | None = None
@@ -72,15 +74,17 @@ class Workbench:
         """Return the directory that holds the results of each session."""
         return self.suite_dir(place) / "results"
 
-    def recorded(self, place: EvalDirectory) -> tuple[RunKey, ...] | None:
-        """Return the keys of a suite's saved records in replay mode, else ``None``."""
+    def recorded(self, place: EvalDirectory, case: str) -> Sequence[RunKey] | None:
+        """Return the keys of a case's saved records in replay mode, else ``None``."""
         if self.settings.mode is not Mode.REPLAY:
             return None
         if place.root not in self._recorded:
             from pytest_plugin_eval.records.layout import recorded_keys
 
-            self._recorded[place.root] = recorded_keys(self._records_dir(place))
-        return self._recorded[place.root]
+            by_case = self._recorded[place.root] = {}
+            for key in recorded_keys(self._records_dir(place)):
+                by_case.setdefault(key.case, []).append(key)
+        return self._recorded[place.root].get(case, ())
 
     def open(self, items: Sequence[EvalRun]) -> None:
         """Get ready for the selected runs: find the agent, make the results directories.
@@ -114,10 +118,31 @@ class Workbench:
         """Make or load an item's run, keep its record and grade it."""
         assert self._maker is not None
         job = (item.place.root, item.key)
-        record, path = self._pool.result(job) if self._pool is not None else self._made(job)
-        return self._maker.report(
-            item.planned, record, path, results_dir=str(self._results[item.place.root])
-        )
+        if job not in self._graded:
+            jobs = self._together(item)
+            reports = self._maker.reports(
+                item.planned,
+                [
+                    self._pool.result(one) if self._pool is not None else self._made(one)
+                    for one in jobs
+                ],
+                results_dir=str(self._results[item.place.root]),
+            )
+            self._graded.update(zip(jobs, reports, strict=True))
+        return self._graded.pop(job)
+
+    def _together(self, item: EvalRun) -> list[Job]:
+        """Return the runs to grade at once: one, or all of a case where that costs nothing.
+
+        Each call of the JavaScript engine takes half a millisecond, however little it is asked. A
+        live run is graded by itself, since the next is still to be made; so is one in a worker of
+        xdist, where the others of its case may be another worker's, and one that is repeated.
+        """
+        root, case = item.place.root, item.key.case
+        if self.settings.mode is not Mode.REPLAY or self._is_worker or (root, case) in self._begun:
+            return [(root, item.key)]
+        self._begun.add((root, case))
+        return [job for key in item.planned.keys if (job := (root, key)) in self._items]
 
     def results(self, root: Path) -> Path | None:
         """Return the results directory of a suite, once a run of it was selected."""
