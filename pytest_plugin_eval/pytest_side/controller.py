@@ -100,8 +100,8 @@ class EvalController:
             with signals or SessionSignals(names=()):
                 return (yield)
         except (KeyboardInterrupt, pytest.exit.Exception) as error:
-            # pytest's own way to stop, such as after -x, is a KeyboardInterrupt as well.
-            if not isinstance(error, pytest.Session.Interrupted):
+            # pytest and xdist stop sessions, for example after -x, by children of KeyboardInterrupt.
+            if type(error) in (KeyboardInterrupt, pytest.exit.Exception):
                 self._partial("interrupted")
             raise
         finally:

@@ -1,0 +1,199 @@
+"""Whole pytest sessions with the real agent: arms, records, workers, interrupts, leftovers."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.differential.suite import Suite
+from tests.support.reference import agent_binary, base_environment
+from tests.support.script import rule, script, tool, turn
+from tests.support.scripted_api import ScriptedApi
+
+pytestmark = [
+    pytest.mark.agent,
+    pytest.mark.skipif(agent_binary() is None, reason="no agent binary on this machine"),
+]
+
+SKILL = "demo:greet"
+HELLO = {"type": "regex", "pattern": "bonjour"}
+
+
+class Sessions:
+    """Runs pytest on a suite against a scripted API, in a process of its own."""
+
+    def __init__(self, base: Path, api: ScriptedApi) -> None:
+        self.suite = Suite(base / "plugin").plugin().skill()
+        self.api = api
+        self.runs = base / "run-root"
+        self._home = base / "home"
+        (self._home / "tmp").mkdir(parents=True)
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start a session."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "pytest", "--eval-run-root", str(self.runs), *arguments],
+            cwd=self.suite.root,
+            env={**base_environment(self.api.url, self._home), "PYTHONUNBUFFERED": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def run(self, *arguments: str) -> tuple[int, str]:
+        """Run a session to its end; return exit status and output."""
+        process = self.start(*arguments)
+        output, _ = process.communicate(timeout=180)
+        return process.returncode, output
+
+    @property
+    def document(self) -> Mapping[str, Any]:
+        """The newest result document."""
+        found = sorted((self.suite.root / "evals/results").glob("*/aggregate-result.json"))
+        document: Mapping[str, Any] = json.loads(found[-1].read_text(encoding="utf-8"))
+        return document
+
+    def leftovers(self) -> list[Path]:
+        """Run directories that are still there."""
+        return [path for path in self.runs.rglob("home") if path.is_dir()]
+
+
+Make = Callable[[object], Sessions]
+
+
+@pytest.fixture
+def sessions(tmp_path: Path, scripted_api: Callable[[object], ScriptedApi]) -> Make:
+    """Return a function that makes sessions against a script."""
+    return lambda answers: Sessions(tmp_path, scripted_api(answers))
+
+
+GREETINGS = script(
+    rule(prompt="Do greet", arm="with", turns=[tool("Skill", skill=SKILL), "bonjour"]),
+    rule(prompt="Do greet", arm="without", turns=["hello"]),
+    plugin_text=SKILL,
+)
+
+
+@pytest.mark.parametrize("options", [[], ["-n", "2"], ["--eval-concurrency", "2"]], ids=" ".join)
+def test_both_arms_give_a_delta(sessions: Make, options: list[str]) -> None:
+    session = sessions(GREETINGS)
+    fired = {"type": "tool_used", "tool": "Skill", "input_match": SKILL}
+    session.suite.case("greet", {"hello": HELLO, "fired": fired}, front={"runs": 2})
+
+    status, output = session.run("evals", *options)
+
+    assert status == 0, output
+    (case,) = session.document["cases"]
+    assert case["aggregates"] == {
+        "score": 1,
+        "passRate": 1,
+        "scoreWithout": 0,
+        "passRateWithout": 0,
+        "delta": 1,
+        **{key: case["aggregates"][key] for key in case["aggregates"] if key.startswith("runs")},
+    }
+    assert "greet  1.00  0.00  +1.00  4" in output
+    assert session.leftovers() == []
+
+
+def test_recorded_session_replays_alike_without_agent_key_or_network(sessions: Make) -> None:
+    session = sessions(GREETINGS)
+    session.suite.case("greet", {"hello": HELLO}, front={"runs": 1})
+    status, output = session.run("evals", "--eval-mode", "record")
+    assert status == 0, output
+    recorded = session.document["cases"][0]["aggregates"]
+    asked = len(session.api.messages)
+    session.api.close()
+
+    status, output = session.run("evals", "--eval-mode", "replay", "--eval-agent-path", "/nowhere")
+
+    assert status == 0, output
+    assert session.document["cases"][0]["aggregates"] == recorded
+    assert len(session.api.messages) == asked
+
+
+def test_secrets_reach_no_file(sessions: Make) -> None:
+    key = base_environment("http://x", Path("/nowhere"))["ANTHROPIC_API_KEY"]
+    session = sessions(script(rule(prompt="Do greet", turns=[f"bonjour, your key is {key}"])))
+    session.suite.case("greet", {"hello": HELLO}, front={"runs": 1})
+
+    _, output = session.run("evals", "--junitxml=report.xml", "--eval-mode", "record")
+
+    assert key not in output
+    files = [path for path in session.suite.root.rglob("*") if path.is_file()]
+    assert any(path.suffix == ".jsonl" for path in files)
+    assert [path for path in files if key.encode() in path.read_bytes()] == []
+
+
+@pytest.mark.parametrize("options", [[], ["-n", "2"]], ids=["plain", "xdist"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signal_ends_the_agent_and_keeps_what_is_finished(
+    sessions: Make, number: signal.Signals, options: list[str]
+) -> None:
+    session = sessions(
+        script(
+            rule(prompt="Do fast", turns=["bonjour"]),
+            rule(prompt="Do slow", turns=[turn("bonjour", delay_s=120)]),
+        )
+    )
+    session.suite.case("fast", {"hello": HELLO}, front={"runs": 1})
+    session.suite.case("slow", {"hello": HELLO}, front={"runs": 1})
+    process = session.start("evals", "-v", "--eval-ablation", "none", *options)
+    assert process.stdout is not None
+    assert any("evals/fast::score" in line for line in process.stdout)
+    session.api.wait_for_messages(2, timeout_s=60)
+
+    process.send_signal(number)
+    output, _ = process.communicate(timeout=60)
+
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, output
+    assert session.document["partialReason"] == "interrupted"
+    assert session.document["cases"][0]["name"] == "fast"
+    assert session.document["cases"][0]["aggregates"]["score"] == 1
+    assert _agents_in(session.runs) == []
+    assert session.leftovers() == []
+
+
+def test_ceiling_holds_between_workers_but_for_runs_in_flight(sessions: Make) -> None:
+    session = sessions(script(rule(prompt="Do greet", turns=["bonjour"])))
+    session.suite.case("greet", {"hello": HELLO}, front={"runs": 20})
+
+    status, output = session.run(
+        "evals", "-n", "2", "--maxschedchunk=1", "--eval-max-cost-usd", "0.0001"
+    )
+
+    assert status == pytest.ExitCode.INTERRUPTED, output
+    assert session.document["partialReason"] == "cost_ceiling"
+    assert len(session.api.messages) <= 6
+
+
+def test_keep_temp_keeps_the_directory_and_prints_it(sessions: Make) -> None:
+    session = sessions(script(rule(prompt="Do greet", turns=["bonjour"])))
+    session.suite.case("greet", {"hello": HELLO}, front={"runs": 1})
+
+    status, output = session.run("evals", "--eval-keep-temp", "--eval-ablation", "none")
+
+    assert status == 0, output
+    (kept,) = session.leftovers()
+    assert f"evals/greet with-1: run directory kept: {kept.parent}" in output
+
+
+def _agents_in(run_root: Path) -> list[int]:
+    """Return the processes that work in a run directory."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                where = str((entry / "cwd").readlink())
+            except OSError:
+                continue
+            if where.startswith(str(run_root)):
+                found.append(int(entry.name))
+    return found
