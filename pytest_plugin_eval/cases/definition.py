@@ -27,6 +27,7 @@ from pytest_plugin_eval.cases.problems import (
     expected_of,
     unknown_key,
     value_shown,
+    without_wrong,
 )
 from pytest_plugin_eval.cases.tool_names import BUILT_IN_TOOLS
 from pytest_plugin_eval.text import did_you_mean

@@ -366,6 +366,24 @@ def test_all_problems_of_all_files_are_told_at_once(tmp_path: Path) -> None:
     ]
 
 
+def test_what_is_wrong_beside_a_wrong_field_is_told_too(tmp_path: Path) -> None:
+    files = _prompt("runs: 0\nmodel: null\nschema_version: '2'\nenv: {PATH: x}\nplugins: [../no]")
+    files["graders/g.md"] = "---\ntype: tool_used\ntool: T\nweight: 0\nzz: 1\nmin: 3\nmax: 2\n---\n"
+
+    problems = problems_of(tmp_path, files)
+
+    assert [problem.partition(": ")[0] for problem in problems] == [
+        "prompt.md:3",
+        "prompt.md:2",
+        "prompt.md:4",
+        "prompt.md:5",
+        "graders/g.md:5",
+        "graders/g.md:4",
+        "graders/g.md:6",
+        "prompt.md:6",
+    ]
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
 def test_unreadable_file_is_told(tmp_path: Path) -> None:
     problems_of(tmp_path, {"prompt.md": "Hi", **ONE_GRADER})
