@@ -134,7 +134,9 @@ def _parsed(text: str, lines: MutableMapping[Path, int] | None) -> object:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = " ".join(part for part in (error.context, error.problem) if part)
-        raise YamlError(what + _cure(what), mark.line + 1 if mark else 1) from error
+        # libyaml counts a line more at the end of a text that ends without a line break.
+        line = min(mark.line, text.count("\n")) + 1 if mark else 1
+        raise YamlError(what + _cure(what), line) from error
 
 
 def _cure(what: str) -> str:
