@@ -11,7 +11,7 @@ import pytest
 
 from pytest_plugin_eval.pytest_side.stash import settings_key, workbench_key
 from pytest_plugin_eval.pytest_side.verdicts import result_of
-from pytest_plugin_eval.reports.document import document_text
+from pytest_plugin_eval.reports.document import document_chunks
 from pytest_plugin_eval.reports.junit import suite_properties
 from pytest_plugin_eval.scoring.aggregate import suite_result
 from pytest_plugin_eval.scoring.model import CaseResult, RunReport, SuiteInfo, SuiteResult
@@ -107,7 +107,6 @@ def _write(
     *,
     several: bool,
 ) -> None:
-    text = document_text(suite)
     targets = [Path(directory, "aggregate-result.json")] if directory else []
     if settings.json_path is not None:
         copy = settings.json_path
@@ -116,7 +115,7 @@ def _write(
         targets.append(copy)
     for target in targets:
         try:
-            write_text(target, text)
+            write_text(target, document_chunks(suite))
         except OSError as error:
             controller.unwritten.append(f"{target}: {error.strerror}")
             continue

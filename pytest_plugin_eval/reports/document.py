@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from pytest_plugin_eval import __version__
-from pytest_plugin_eval.reports.json_text import json_text
+from pytest_plugin_eval.reports.json_text import json_chunks
 from pytest_plugin_eval.scoring.aggregate import run_cost
 from pytest_plugin_eval.scoring.model import (
     CaseResult,
@@ -17,7 +17,7 @@ from pytest_plugin_eval.scoring.model import (
 )
 from pytest_plugin_eval.text import without_surrogates
 
-__all__ = ["SCHEMA_VERSION", "document", "document_text"]
+__all__ = ["SCHEMA_VERSION", "document", "document_chunks", "document_text"]
 
 SCHEMA_VERSION = 1
 _REACHED = (VerdictStatus.PASSED, VerdictStatus.FAILED)
@@ -59,7 +59,13 @@ def document_text(suite: SuiteResult) -> str:
     Whole numbers are written without a fraction, as the reference writes them. Raises `ValueError`
     for a number that is not finite: that would be a bug, not a result.
     """
-    return without_surrogates(json_text(_fields(suite))) + "\n"
+    return "".join(document_chunks(suite))
+
+
+def document_chunks(suite: SuiteResult) -> Iterator[str]:
+    """Yield the parts of `document_text`, a case at a time: a large suite's is tens of MB."""
+    yield from map(without_surrogates, json_chunks(_fields(suite)))
+    yield "\n"
 
 
 def _suite(suite: SuiteResult) -> dict[str, object]:

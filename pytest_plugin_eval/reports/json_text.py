@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from json.encoder import encode_basestring
 
-__all__ = ["json_text"]
+__all__ = ["json_chunks", "json_text"]
 
 _NEWLINE = "\n"
 _STEP = "  "
@@ -23,6 +23,28 @@ def json_text(value: object) -> str:
     that is not finite and `TypeError` for what is no JSON.
     """
     return _text(value, _NEWLINE)
+
+
+def json_chunks(fields: Mapping[str, object]) -> Iterator[str]:
+    """Yield the text of `json_text` in parts: the items of an iterator one by one."""
+    start = "{\n" + _STEP
+    for name, value in fields.items():
+        yield f"{start}{encode_basestring(name)}: "
+        if isinstance(value, Iterator):
+            yield from _items(value)
+        else:
+            yield _text(value, _NEWLINE + _STEP)
+        start = ",\n" + _STEP
+    yield "\n}" if fields else "{}"
+
+
+def _items(items: Iterator[object]) -> Iterator[str]:
+    newline = _NEWLINE + _STEP
+    start = "["
+    for item in items:
+        yield f"{start}{newline}{_STEP}{_text(item, newline + _STEP)}"
+        start = ","
+    yield "[]" if start == "[" else f"{newline}]"
 
 
 def _text(value: object, newline: str) -> str:

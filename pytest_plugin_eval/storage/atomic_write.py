@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 
 from pytest_plugin_eval.text import without_surrogates
 
-__all__ = ["write_bytes", "write_text"]
+__all__ = ["write_bytes", "write_chunks", "write_text"]
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write *data* aside in the directory of *path*, then rename it there.
+    """Write *data* as a file that appears whole, see `write_chunks`."""
+    write_chunks(path, (data,))
+
+
+def write_chunks(path: Path, chunks: Iterable[bytes]) -> None:
+    """Write *chunks* aside in the directory of *path*, then rename it there.
 
     Missing directories are made. Whoever reads sees the former content or the new one, never a
     part. A path that is a device or a pipe (``/dev/stdout``) is written to as it is.
     """
     if path.exists() and not path.is_file():
-        path.write_bytes(data)
+        with path.open("wb") as file:
+            file.writelines(chunks)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     # A short name of its own: that of the target may already be as long as the file system allows.
@@ -27,7 +34,7 @@ def write_bytes(path: Path, data: bytes) -> None:
         # "x" with the umask's mode, as for any file; tempfile's 0o600 would hide results from
         # others.
         with aside.open("xb") as file:
-            file.write(data)
+            file.writelines(chunks)
             file.flush()
             # Without it a power cut after the rename may leave an empty file under the final name.
             os.fsync(file.fileno())
@@ -37,6 +44,10 @@ def write_bytes(path: Path, data: bytes) -> None:
         raise
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write *text* as UTF-8 like `write_bytes`, newlines as they are, lone surrogates replaced."""
-    write_bytes(path, without_surrogates(text).encode("utf-8"))
+def write_text(path: Path, text: str | Iterable[str]) -> None:
+    """Write *text*, or the parts of one, as UTF-8 like `write_chunks`.
+
+    Newlines stay as they are, lone surrogates are replaced.
+    """
+    parts = (text,) if isinstance(text, str) else text
+    write_chunks(path, (without_surrogates(part).encode("utf-8") for part in parts))
