@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pytest_plugin_eval.reports.json_text import json_text
+from pytest_plugin_eval.reports.json_text import json_chunks, json_text
 
 VALUE = {
     "text": 'a "quote", a \\ and\na newline, ü and \U0001f600',
@@ -38,3 +38,14 @@ def test_numbers_that_are_not_finite_are_refused(number: float) -> None:
 def test_other_values_are_refused() -> None:
     with pytest.raises(TypeError, match="is no JSON"):
         json_text({1, 2})
+
+
+@pytest.mark.parametrize("items", [[], [1], [{"a": [1, {}]}, "b", []]])
+def test_chunks_are_the_same_text(items: list[object]) -> None:
+    chunks = json_chunks({"first": 1, "items": iter(items), "last": {"a": []}})
+
+    assert "".join(chunks) == json_text({"first": 1, "items": items, "last": {"a": []}})
+
+
+def test_chunks_of_nothing_are_an_empty_object() -> None:
+    assert "".join(json_chunks({})) == "{}"
