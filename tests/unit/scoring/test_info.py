@@ -78,6 +78,8 @@ def test_case_info_carries_plain_values(tmp_path: Path) -> None:
         graders=(),
         plugins=(Plugin(name="demo", path=tmp_path),),
     )
+    case.directory.mkdir(parents=True)
+    (case.directory / "prompt.md").touch()
     found = [("g", "first"), ("g", "second"), (None, "of the case")]
 
     info = case_info(case, plan(), advisories=found, not_granted=["Bash"])

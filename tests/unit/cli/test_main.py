@@ -1,0 +1,57 @@
+"""The group of commands."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from pytest_plugin_eval import __version__
+from pytest_plugin_eval.cli.main import main
+
+LATER = (
+    *("new", "score", "certify", "compare", "init", "rescore", "diff", "merge", "report"),
+    *("history", "schema", "doctor"),
+)
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"plugin-eval, version {__version__}\n"
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines() if line[:2] == "  "]
+    assert listed[-len(LATER) - 1 :] == ["run", *LATER]
+
+
+@pytest.mark.parametrize("command", LATER)
+def test_later_command_says_so(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "--bare", "x", "y"]) == 1
+    assert capsys.readouterr() == ("", f"Error: {command}: not available in this version yet\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["rum"], "'rum' is not a command, did you mean 'run'?"),
+        (["run", "--bogus"], "--bogus"),
+        (["run", "--runs"], "requires an argument"),
+    ],
+)
+def test_usage_error_exits_1(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_version_does_not_import_pytest() -> None:
+    code = (
+        "import sys; from pytest_plugin_eval.cli.main import main; main(['--version']);"
+        "sys.exit('pytest' in sys.modules)"
+    )
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
