@@ -32,6 +32,7 @@ __all__ = ["exit_code", "run_evals"]
 
 _SIGNALLED = 128
 _PARTIAL = frozenset(("auth_failed", "cost_ceiling"))
+_TOLD_BY_PYTEST = frozenset((pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR))
 
 # No configuration file, conftest, environment or further plugin has a say: a line for this command
 # means the same in every checkout. Python test files below an eval directory are not collected.
@@ -69,10 +70,10 @@ def run_evals(text: str, options: RunOptions, *, more: Sequence[str] = ()) -> in
     with _results(target, options) as arguments, _text_out(options):
         status = pytest.main([*_arguments(target, options), *arguments, *more], plugins=[watcher])
     controller = watcher.controller
-    if controller is None:  # a bad setting, of which pytest has told
+    if controller is None or status in _TOLD_BY_PYTEST:
         return 1
     document = _document(controller, target, options)
-    if not controller.cases and not controller.state.broken:
+    if status == pytest.ExitCode.NO_TESTS_COLLECTED and not controller.state.broken:
         click.echo(f"Error: {_no_match(options)}", err=True)
     _hand_out(document, options)
     return exit_code(int(status), controller.partial_reason, controller.signal)
