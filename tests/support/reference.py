@@ -106,10 +106,13 @@ def run_reference(
     timeout_s: float = 300.0,
     env: Mapping[str, str] | None = None,
     output_dir: Path | None = None,
+    cwd: Path | None = None,
 ) -> ReferenceResult:
     """Run `claude plugin eval target`; only what it writes to `output_dir` outlives the call.
 
-    `env` is added to `base_environment`. Raises `subprocess.TimeoutExpired` after `timeout_s`.
+    It stands in `cwd`, by default in a directory of its own; whether it loads the plugin around a
+    target may depend on that. `env` is added to `base_environment`. Raises
+    `subprocess.TimeoutExpired` after `timeout_s`.
     """
     with tempfile.TemporaryDirectory(prefix="reference-") as scratch:
         home = Path(scratch) / "home"
@@ -118,7 +121,7 @@ def run_reference(
         home.mkdir()
         command = ["plugin", "eval", str(target), "--trust-plugin"]
         command += ["--json", str(document), "--output-dir", str(results), *arguments]
-        done = _run(command, _environment(api, home, env), Path(scratch), timeout_s, "")
+        done = _run(command, _environment(api, home, env), cwd or Path(scratch), timeout_s, "")
         written = document.read_text(encoding="utf-8") if document.is_file() else "null"
     return ReferenceResult(
         exit_code=done.returncode,
