@@ -28,8 +28,8 @@ class Ablation(StrEnum):
 class Settings:
     """Everything the user chose; ``None`` means not chosen.
 
-    Checked by `pytest_side.options`, so that inner code can trust the values. Names follow the options
-    of the product contract: ``--eval-max-cost-usd`` is `max_cost_usd`.
+    Checked by `pytest_side.options`, so that inner code can trust the values. Names follow the
+    options of the product contract: ``--eval-max-cost-usd`` is `max_cost_usd`.
     """
 
     runs: int | None = None
@@ -45,7 +45,7 @@ class Settings:
     allow_tools: tuple[str, ...] = ()
     disallow_tools: tuple[str, ...] = ()
     eval_dir: str | None = None
-    """Normalised relative path (spec: behaviour-evals, 2.7), or ``None`` for manifest or ``evals``."""
+    """Normalised relative path; ``None``: the manifest's, else ``evals``. Spec: 2.7."""
     results_dir: Path | None = None
     json_path: Path | None = None
     report_only: bool = False
@@ -61,4 +61,4 @@ class Settings:
     case_glob: str | None = None
     tags: tuple[str, ...] = ()
     root: Path | None = None
-    """Suite root chosen by ``plugin-eval run``; ``None``: the nearest plugin of each eval directory."""
+    """Chosen by ``plugin-eval run``; ``None``: the nearest plugin of each eval directory."""

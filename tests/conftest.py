@@ -64,6 +64,8 @@ def isolated_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
             patch.delenv(name)
         patch.setenv("HOME", home)
         patch.setenv("USERPROFILE", home)
+        # pytester moves HOME into its own directory, where run directories would lie in the plugin.
+        patch.setenv("XDG_CACHE_HOME", str(Path(home, ".cache")))
         yield Path(home)
 
 

@@ -17,7 +17,7 @@ def test_home_is_an_empty_directory() -> None:
 
 
 def test_personal_variables_are_absent() -> None:
-    personal = ("ANTHROPIC_API_KEY", "CLAUDE_CONFIG_DIR", "CI", "HTTPS_PROXY", "XDG_CACHE_HOME")
+    personal = ("ANTHROPIC_API_KEY", "CLAUDE_CONFIG_DIR", "CI", "HTTPS_PROXY", "XDG_CONFIG_HOME")
 
     assert [name for name in personal if name in os.environ] == []
 

@@ -38,10 +38,9 @@ class PlannedCase:
     """Why the case cannot be run by this version."""
 
     @property
-    def votes(self) -> int:
-        """Judge calls that the planned runs would make."""
-        paid = sum(spec.type in PAID_TYPES for spec in self.case.graders)
-        return paid * VOTES * len(self.keys)
+    def votes_per_run(self) -> int:
+        """Judge calls that each of the runs would make."""
+        return VOTES * sum(spec.type in PAID_TYPES for spec in self.case.graders)
 
 
 def plan_case(

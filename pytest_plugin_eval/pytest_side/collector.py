@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -95,8 +94,8 @@ class EvalCase(pytest.Directory):
             self._fail((str(warning),))
 
     def relative(self, text: str) -> str:
-        """Return a message with the rootdir taken off its leading path."""
-        return text.removeprefix(f"{self.config.rootpath}{os.sep}")
+        """Return a message whose leading path is relative to where pytest was started."""
+        return self.config.stash[workbench_key].shown(text)
 
 
 class EvalRun(pytest.Item):

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import secrets
+import shutil
 import signal
+import tempfile
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -51,6 +56,8 @@ class EvalController:
         self.partial_reason: str | None = None
         self.signal: signal.Signals | None = None
         """The signal that ended the session, if one did."""
+        self.processes = Path(tempfile.gettempdir(), f"plugin-eval-{secrets.token_hex(16)}")
+        """Where workers on this machine that have runs to make leave their process ids."""
         self.written: list[Path] = []
         self.unwritten: list[str] = []
         """Result files that could not be written, with the reason."""
@@ -100,13 +107,20 @@ class EvalController:
             with signals or SessionSignals(names=()):
                 return (yield)
         except (KeyboardInterrupt, pytest.exit.Exception) as error:
-            # pytest and xdist stop sessions, for example after -x, by children of KeyboardInterrupt.
+            # pytest and xdist stop sessions, for example after -x, by children of that class.
             if type(error) in (KeyboardInterrupt, pytest.exit.Exception):
                 self._partial("interrupted")
+                self._interrupt_workers()
             raise
         finally:
             self.signal = signals.received if signals else None
             self._finish()
+
+    def _interrupt_workers(self) -> None:
+        # xdist would let each finish its run; that may take minutes, and the money of those.
+        for file in self.processes.glob("*"):
+            with contextlib.suppress(OSError, ValueError):
+                os.kill(int(file.name), signal.SIGTERM)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None]:
@@ -251,6 +265,7 @@ class EvalController:
             self._stop(f"stopping after {failed} failures", None)
 
     def _finish(self) -> None:
+        shutil.rmtree(self.processes, ignore_errors=True)
         for case, progress in self.cases.items():
             self._give_verdict(case, progress)
         if any(progress.runs for progress in self.cases.values()):

@@ -27,6 +27,8 @@ class EvalNodes:
         node.workerinput["plugin_eval"] = {
             "session_id": self._controller.session_id,
             "ascii_only": self._ascii_only,
+            # A worker on another machine has other processes.
+            "processes": str(self._controller.processes) if node.gateway.spec.popen else None,
         }
 
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:

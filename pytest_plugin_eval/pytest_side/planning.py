@@ -46,7 +46,7 @@ def plan(directory: Path, place: EvalDirectory, nodeid: str, config: pytest.Conf
             case=case.id,
             with_runs=planned.plan.with_runs,
             without_runs=planned.plan.without_runs,
-            votes=planned.votes,
+            votes_per_run=0 if settings.free_only else planned.votes_per_run,
             results_base=str(bench.results_base(place)),
             refusal=planned.refusal,
             skipped=planned.skip_reason is not None,

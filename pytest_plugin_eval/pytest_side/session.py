@@ -59,7 +59,7 @@ def configure(config: pytest.Config) -> None:
             config.pluginmanager.register(nodes, "plugin_eval_nodes")
     config.stash[workbench_key] = Workbench(
         settings,
-        rootdir=config.rootpath,
+        here=config.invocation_params.dir,
         session_id=session_id,
         stop_early=bool(config.getoption("maxfail", 0)),
         is_worker=hasattr(config, "workerinput"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from pytest_plugin_eval.text import plural
 if TYPE_CHECKING:
     from pytest_plugin_eval.pytest_side.controller import EvalController
     from pytest_plugin_eval.pytest_side.state import CollectionState
+    from pytest_plugin_eval.reports.plan import CasePlan
     from pytest_plugin_eval.scoring.model import SuiteResult
 
 __all__ = ["EvalTerminal"]
@@ -52,16 +54,16 @@ class EvalTerminal:
             line += f", from {source}; no agent, no cost"
         elif note:
             line += f", {note}"
-        return [line, *self._state.notes, *self._state.advice]
+        return self._wrapped([line, *self._state.notes, *self._state.advice])
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table, or the plan, and what else the reader has to know."""
         if self._config.getoption("collectonly"):
-            self._section(terminalreporter, "eval plan", self._plan_lines())
-            return
-        width = self._config.get_terminal_writer().fullwidth
-        self._section(terminalreporter, "evals", list(self._result_lines(width)))
-        self._section(terminalreporter, "evals not run", self._unnamed_lines())
+            self._section(terminalreporter, "eval plan", self._wrapped(self._plan_lines()))
+        else:
+            before, after = self._wrapped(self._error_lines()), self._wrapped(self._result_lines())
+            self._section(terminalreporter, "evals", [*before, *self._table_lines(), *after])
+        self._section(terminalreporter, "evals not run", self._wrapped(self._unnamed_lines()))
 
     def _section(self, reporter: pytest.TerminalReporter, title: str, lines: list[str]) -> None:
         if not lines:
@@ -70,30 +72,47 @@ class EvalTerminal:
         for line in lines:
             reporter.line(line)
 
-    def _result_lines(self, width: int) -> Iterable[str]:
-        if self._controller.is_distributed:
-            yield from self._state.advice  # no lines are asked for after a distributed collection
-        suites = self._controller.suites
+    def _wrapped(self, lines: Iterable[str]) -> list[str]:
+        listed = list(lines)
+        if not listed:
+            return []
+        from pytest_plugin_eval.reports.columns import cell, hanging
+
+        width = self._config.get_terminal_writer().fullwidth
         ascii_only = self._config.stash[workbench_key].ascii_only
+        clean = (cell(line, ascii_only=ascii_only) for text in listed for line in text.splitlines())
+        return [part for line in clean for part in hanging(line, width)]
+
+    def _table_lines(self) -> Iterable[str]:
+        suites = self._controller.suites
         for number, suite in enumerate(suites):
             from pytest_plugin_eval.reports.table import table_lines
 
             if number:
                 yield ""
             yield from table_lines(
-                suite, width=width, heading=len(suites) > 1, ascii_only=ascii_only
+                suite,
+                width=self._config.get_terminal_writer().fullwidth,
+                heading=len(suites) > 1,
+                ascii_only=self._config.stash[workbench_key].ascii_only,
             )
-        yield from self._run_notes(suites)
+
+    def _error_lines(self) -> Iterable[str]:
+        shown = self._config.stash[workbench_key].shown
+        yield from (f"error: {shown(text)}" for text in self._state.loose)
+        if self._state.broken and not self._controller.suites:
+            yield f"{plural(len(self._state.broken), 'case')} did not load, see ERRORS above"
+
+    def _result_lines(self) -> Iterable[str]:
+        if self._controller.is_distributed:
+            yield from self._state.advice  # no lines are asked for after a distributed collection
+        yield from self._run_notes(self._controller.suites)
         if self._controller.reruns:
             were = "run was" if self._controller.reruns == 1 else "runs were"
             yield (
                 f"{self._controller.reruns} {were} repeated by another plugin: the last score "
                 "counts, the cost of all"
             )
-        loose = [line for text in self._state.loose for line in text.splitlines()]
-        yield from (f"error: {text}" for text in loose)
-        if self._state.broken:
-            yield f"{plural(len(self._state.broken), 'case')} did not load, see ERRORS above"
         for path in self._controller.written:
             yield f"results: {self._shown(path)}"
         for text in self._controller.unwritten:
@@ -128,7 +147,7 @@ class EvalTerminal:
         ]
 
     def _plan_lines(self) -> list[str]:
-        plans = [plan for plan in self._state.plans if plan.nodeid not in self._state.unnamed]
+        plans = [plan for plan in map(self._selected, self._state.plans) if plan is not None]
         if not plans:
             return []
         from pytest_plugin_eval.reports.plan import EarlierCost, plan_lines
@@ -142,8 +161,15 @@ class EvalTerminal:
                     low_usd=found.low_usd, high_usd=found.high_usd, runs=found.runs
                 )
         replay = self._settings.mode is Mode.REPLAY
-        lines = plan_lines(plans, costs, replay=replay)
-        return [line for text in lines for line in text.splitlines()]
+        return plan_lines(plans, costs, replay=replay)
+
+    def _selected(self, plan: CasePlan) -> CasePlan | None:
+        """Return the plan of those runs that are selected, ``None`` of none."""
+        progress = self._controller.cases.get(plan.nodeid)
+        if progress is None:
+            return plan if plan.refusal is not None else None
+        without = sum("[without-" in nodeid for nodeid in progress.expected)
+        return replace(plan, with_runs=len(progress.expected) - without, without_runs=without)
 
     def _shown(self, path: Path) -> str:
         try:

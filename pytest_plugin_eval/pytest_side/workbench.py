@@ -35,7 +35,7 @@ class Workbench:
         self,
         settings: Settings,
         *,
-        rootdir: Path,
+        here: Path,
         session_id: str,
         stop_early: bool,
         is_worker: bool,
@@ -53,7 +53,7 @@ class Workbench:
         """Lines about what could not be cleaned up."""
         self.agent_version: str = ""
         """Of the agent that makes the runs of this process, once one was found."""
-        self._rootdir = rootdir
+        self._here = here
         self._stop_early = stop_early
         self._is_worker = is_worker
         self._recorded: dict[Path, dict[str, list[RunKey]]] = {}
@@ -94,6 +94,8 @@ class Workbench:
         """
         places = {item.place.root: item.place for item in items}
         self._items = {(item.place.root, item.key): item for item in items}
+        if self.settings.mode is not Mode.REPLAY:
+            self._check_run_root(items)
         backend = self._backend(places)
         self._open_results(places)
         from pytest_plugin_eval.execution.run import RunMaker
@@ -113,6 +115,20 @@ class Workbench:
                 workers=workers,
                 ahead=workers if self._stop_early else None,
             )
+
+    def _check_run_root(self, items: Sequence[EvalRun]) -> None:
+        # The plugin and its evals are closed to the agent's writing: in a workspace below them
+        # every `Write` would fail, and both arms would score 0 for it.
+        from pytest_plugin_eval.agents.sandbox import default_run_root
+
+        root = Path(os.path.realpath(self.settings.run_root or default_run_root()))
+        for case in {item.planned.case.id: item.planned.case for item in items}.values():
+            for closed in (case.eval_dir, *(plugin.path for plugin in case.plugins)):
+                if root.is_relative_to(os.path.realpath(closed)):
+                    raise SettingsError(
+                        f"run directories would lie in {root}, inside {closed}, where the agent "
+                        "must not write; name another place with --eval-run-root"
+                    )
 
     def run(self, item: EvalRun) -> RunReport:
         """Make or load an item's run, keep its record and grade it."""
@@ -149,11 +165,9 @@ class Workbench:
         return self._results.get(root)
 
     def shown(self, path: str) -> str:
-        """Return a path for a reader: relative to the rootdir when below it."""
-        try:
-            return Path(path).relative_to(self._rootdir).as_posix()
-        except ValueError:
-            return path
+        """Return a path for a reader: relative to where pytest was started, when below it."""
+        prefix = f"{self._here}{os.sep}"
+        return path.removeprefix(prefix) if path.startswith(prefix) else path
 
     def close(self) -> None:
         """End the runs in flight, start no other, and give the results directories free."""

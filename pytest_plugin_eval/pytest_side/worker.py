@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import os
+from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 
+from pytest_plugin_eval.pytest_side.signals import SessionSignals
 from pytest_plugin_eval.pytest_side.stash import collection_key
 from pytest_plugin_eval.pytest_side.state import CollectionState
 from pytest_plugin_eval.reports.plan import CasePlan
@@ -18,6 +23,20 @@ class EvalWorker:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """Have the controller's signal end the run in hand in order, its agent included."""
+        self._leave_process_id()
+        with SessionSignals():
+            return (yield)
+
+    def _leave_process_id(self) -> None:
+        place = self._config.workerinput["plugin_eval"]["processes"]  # type: ignore[attr-defined]
+        if place is not None and self._config.stash[collection_key].plans:
+            with contextlib.suppress(FileExistsError):
+                Path(place).mkdir(mode=0o700)
+            Path(place, str(os.getpid())).touch()
 
     def pytest_sessionfinish(self) -> None:
         """Put what collection found into xdist's own parcel (decisions, 22)."""

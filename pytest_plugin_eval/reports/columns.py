@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import textwrap
 import unicodedata
 from decimal import ROUND_HALF_UP, Decimal
 
 from pytest_plugin_eval.text import one_line, without_surrogates
 
-__all__ = ["cell", "decimals", "display_width", "padded", "signed", "wrapped"]
+__all__ = [
+    "INDENT",
+    "cell",
+    "decimals",
+    "display_width",
+    "hanging",
+    "padded",
+    "signed",
+    "wrapped",
+]
+
+INDENT = "    "
+"""Before lines that continue another."""
 
 _ASCII = str.maketrans(
     {
@@ -81,6 +94,21 @@ def wrapped(text: str, width: int, indent: str) -> list[str]:
         lines += _pieces(word, room)
         used = display_width(lines[-1])
     return [indent + line for line in lines]
+
+
+def hanging(text: str, width: int) -> list[str]:
+    """Return the lines of a text that is wrapped at *width*, all but the first indented.
+
+    No word is broken: a path that is too long for a line stays fit to be copied.
+    """
+    return textwrap.wrap(
+        text,
+        width,
+        subsequent_indent=INDENT,
+        break_long_words=False,
+        break_on_hyphens=False,
+        drop_whitespace=True,
+    ) or [""]
 
 
 def _pieces(word: str, room: int) -> list[str]:

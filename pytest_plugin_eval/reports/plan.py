@@ -20,8 +20,8 @@ class CasePlan:
     """Case id."""
     with_runs: int
     without_runs: int
-    votes: int
-    """Judge calls that the planned runs would make."""
+    votes_per_run: int
+    """Judge calls that each of the runs would make."""
     results_base: str
     """Where earlier results of the suite lie."""
     refusal: str | None = None
@@ -48,7 +48,7 @@ def plan_lines(
     """
     lines = [_case_line(plan) for plan in plans]
     made = [plan for plan in plans if plan.refusal is None and not plan.skipped]
-    runs, votes = sum(map(_runs, made)), sum(plan.votes for plan in made)
+    runs, votes = sum(map(_runs, made)), sum(map(_votes, made))
     lines.append(
         f"{plural(len(made), 'case')}, {plural(runs, 'run')}, {plural(votes, 'judge call')}"
     )
@@ -65,9 +65,8 @@ def _case_line(plan: CasePlan) -> str:
     arms = f"{plan.with_runs} with"
     if plan.without_runs:
         arms += f" + {plan.without_runs} without"
-    line = (
-        f"{plan.nodeid}: {plural(_runs(plan), 'run')} ({arms}), {plural(plan.votes, 'judge call')}"
-    )
+    votes = plural(_votes(plan), "judge call")
+    line = f"{plan.nodeid}: {plural(_runs(plan), 'run')} ({arms}), {votes}"
     return line if plan.refusal is None else f"{line}\n    would be refused: {plan.refusal}"
 
 
@@ -86,6 +85,10 @@ def _price(made: Iterable[CasePlan], costs: Mapping[str, EarlierCost]) -> Iterab
     rest = sum(by_base.values()) - sum(known.values())
     more = f", and {plural(rest, 'run')} of unknown cost" if rest else ""
     yield f"cost: ${low:.2f} to ${high:.2f} by {plural(seen, 'earlier run')}{more}"
+
+
+def _votes(plan: CasePlan) -> int:
+    return plan.votes_per_run * _runs(plan)
 
 
 def _runs(plan: CasePlan) -> int:

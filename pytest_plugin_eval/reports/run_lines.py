@@ -32,10 +32,10 @@ def run_failure_text(report: RunReport, *, threshold: float, ascii_only: bool = 
     if report.measured and report.outcome.error:
         lines.append(f"  ended with: {report.outcome.error}")
     lines = [cell(line, ascii_only=ascii_only) for line in lines]
-    if not report.passed:
+    if not report.passed and report.outcome.turns:
         lines += _reply(report.last_message, ascii_only=ascii_only)
-        if report.record_path:
-            lines.append(f"  trace: {cell(report.record_path, ascii_only=ascii_only)}")
+    if not report.passed and report.record_path:
+        lines.append(f"  trace: {cell(report.record_path, ascii_only=ascii_only)}")
     return "\n".join(lines)
 
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from pytest_plugin_eval.records.model import Arm
 from pytest_plugin_eval.reports.columns import (
+    INDENT,
     cell,
     decimals,
     display_width,
+    hanging,
     padded,
     signed,
     wrapped,
@@ -31,7 +33,6 @@ __all__ = ["run_failure_text", "table_lines", "verdict_text"]
 ONE_ARM = (("SCORE", 5), ("PASS%", 5), ("RUNS", 4), ("COST", 7))
 TWO_ARMS = (("WITH", 5), ("W/OUT", 5), ("Δ", 6), ("RUNS", 4), ("COST", 7))
 NOTE_LENGTH = 1000
-INDENT = "    "
 ABSENT = "—"
 _PARTIAL = {
     "interrupted": "interrupted, what had not finished is not counted",
@@ -56,21 +57,17 @@ def table_lines(
     the suite's root above, for sessions with several.
     """
     two_arms = any(case.without_runs for case in suite.cases)
+    planned_two = any(case.info.plan.two_arms for case in suite.cases)
     rows = [_row(case, two_arms=two_arms, note=_note(case)) for case in suite.cases]
     lines = _table(rows, two_arms=two_arms, width=width, ascii_only=ascii_only)
     if heading:
         lines = [cell(_heading(suite), ascii_only=ascii_only), *lines]
     lines.append("")
+    if planned_two and not two_arms:
+        lines += hanging("no run without the plugin was made, so there is no W/OUT and no Δ", width)
     for text in _summary(suite):
-        lines += _hanging(cell(text, ascii_only=ascii_only), width)
+        lines += hanging(cell(text, ascii_only=ascii_only), width)
     return lines
-
-
-def _hanging(text: str, width: int) -> list[str]:
-    if display_width(text) <= width:
-        return [text]
-    first, *rest = wrapped(text, width - len(INDENT), "")
-    return [first, *(INDENT + line for line in rest)]
 
 
 def verdict_text(

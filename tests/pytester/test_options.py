@@ -116,3 +116,13 @@ def test_path_swallowed_by_a_list_of_tools_is_told(suite: Suite, path: str) -> N
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: --eval-allow-tools *: * put paths before the option"])
+
+
+@pytest.mark.parametrize("place", [".", "runs", "evals/deep", "evals"])
+def test_run_root_inside_the_plugin_is_refused_before_any_run(suite: Suite, place: str) -> None:
+    suite.case("first")
+
+    result = suite.pytester.runpytest("evals", "--eval-run-root", place)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: run directories would lie in *--eval-run-root"])

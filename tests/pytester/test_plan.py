@@ -1,0 +1,81 @@
+"""What `--collect-only` says a session would do and cost."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.pytester.conftest import HELLO, StandInAgent, Suite
+
+LLM = "---\ntype: llm\ncriteria: Is it nice?\n---\n"
+
+
+def _plan(suite: Suite, *arguments: str) -> pytest.RunResult:
+    return suite.pytester.runpytest("evals", "--collect-only", "-q", *arguments)
+
+
+@pytest.fixture
+def two(suite: Suite) -> Suite:
+    """Return a suite of a free case and one with a judge."""
+    suite.case("free")
+    suite.case("judged", front="runs: 2", graders={"hello": HELLO, "nice": LLM})
+    return suite
+
+
+def test_plan_counts_runs_and_judge_calls(two: Suite) -> None:
+    _plan(two).stdout.fnmatch_lines(
+        [
+            "evals/free: 6 runs (3 with + 3 without), 0 judge calls",
+            "evals/judged: 4 runs (2 with + 2 without), 12 judge calls",
+            "*would be refused: has llm graders*",
+            "1 case, 6 runs, 0 judge calls",
+            "cost: unknown, there are no earlier results of this suite",
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["--eval-runs", "1"], "1 case, 2 runs, 0 judge calls"),
+        (["--eval-ablation", "none"], "1 case, 3 runs, 0 judge calls"),
+        (["-k", "free and with-1"], "1 case, 1 run, 0 judge calls"),
+        (["--eval-free-only"], "2 cases, 10 runs, 0 judge calls"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_plan_follows_the_selection(two: Suite, options: list[str], line: str) -> None:
+    _plan(two, *options).stdout.fnmatch_lines([line])
+
+
+def test_earlier_results_give_the_price(suite: Suite, agent: StandInAgent) -> None:
+    suite.case("free", front="runs: 2")
+    suite.pytester.runpytest("evals")
+
+    _plan(suite, "--eval-runs", "4").stdout.fnmatch_lines(
+        ["cost: $2.00 to $2.00 by 4 earlier runs"]
+    )
+
+
+def test_plan_of_a_replay_costs_nothing(suite: Suite) -> None:
+    suite.case("free")
+    suite.records("free", "hh", "g")
+
+    _plan(suite, "--eval-mode", "replay").stdout.fnmatch_lines(
+        ["1 case, 3 runs, 0 judge calls", "replayed from records: no cost"]
+    )
+
+
+def test_not_granted_tools_and_useless_graders_are_told_before_the_runs(
+    suite: Suite, agent: StandInAgent
+) -> None:
+    made = "---\ntype: file_exists\npath: out.txt\n---\n"
+    suite.case("free", front="allowed_tools: [Bash, Write]\nruns: 1", graders={"made": made})
+
+    suite.pytester.runpytest("evals").stdout.fnmatch_lines(
+        [
+            "evals: live mode, stand-in agent",
+            "evals/free: not granted: Bash, Write (grant with --eval-allow-tools)",
+            "warning: evals/free: *made*",
+            "evals/free *",
+        ]
+    )
