@@ -145,20 +145,21 @@ def check(
 ) -> None:
     """Assert that both agree but for the named deviations, and note the suite for the table."""
     problems = comparison.unexplained(deviations or {})
-    if table := os.environ.get(TABLE_VARIABLE):
-        row = {
-            "suite": name,
-            "equal": comparison.equal,
-            "rows": {
-                row: sum(_fits_any(one.path, patterns) for one in comparison.differences)
-                for row, patterns in (deviations or {}).items()
-            },
-            "unexplained": len(problems),
-        }
-        with Path(table).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
+    counts = {
+        row: sum(_fits_any(one.path, patterns) for one in comparison.differences)
+        for row, patterns in (deviations or {}).items()
+    }
+    note(name, comparison.equal, counts, len(problems))
     outputs = f"\n\nreference:\n{comparison.theirs.stderr}\n\nours:\n{comparison.ours.stderr}"
     assert not problems, "\n".join(problems) + outputs
+
+
+def note(name: str, equal: int, rows: Mapping[str, int], unexplained: int = 0) -> None:
+    """Note a suite for the table: fields that are equal, and those that differ by deviation row."""
+    if table := os.environ.get(TABLE_VARIABLE):
+        row = {"suite": name, "equal": equal, "rows": dict(rows), "unexplained": unexplained}
+        with Path(table).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
 
 
 def _fits_any(path: str, patterns: Sequence[str]) -> bool:
@@ -244,9 +245,9 @@ _OPTIONAL = frozenset(
 def _same(path: str, theirs: object, ours: object) -> bool:
     if _leaf(path) in _TEXTS:
         return (theirs in (None, "<absent>")) == (ours in (None, "<absent>"))
-    if isinstance(theirs, float) or isinstance(ours, float):
-        return theirs == ours or _close(theirs, ours)
-    return theirs == ours
+    if isinstance(theirs, bool) or isinstance(ours, bool):
+        return theirs is ours  # 1 and true are equal to Python, not to a reader of the document
+    return theirs == ours or _close(theirs, ours)
 
 
 def _close(theirs: object, ours: object) -> bool:

@@ -16,7 +16,8 @@ from tests.differential.compare import TABLE_VARIABLE
 
 def table_lines(rows: Sequence[dict[str, object]]) -> list[str]:
     """Return a line for each suite: equal fields, and differing ones by deviation row."""
-    width = max(len(str(row["suite"])) for row in rows)
+    label = f"{len(rows)} suites"
+    width = max(len(name) for name in (label, *(str(row["suite"]) for row in rows)))
     lines = [f"{'SUITE':{width}}  EQUAL  DEVIATING"]
     total = 0
     by_row: Counter[str] = Counter()
@@ -30,7 +31,7 @@ def table_lines(rows: Sequence[dict[str, object]]) -> list[str]:
         lines.append(f"{row['suite']!s:{width}}  {row['equal']:5}  {', '.join(words)}".rstrip())
         total += int(str(row["equal"]))
     deviating = ", ".join(f"{name}: {count}" for name, count in sorted(by_row.items()))
-    return [*lines, f"{f'{len(rows)} suites':{width}}  {total:5}  {deviating}"]
+    return [*lines, f"{label:{width}}  {total:5}  {deviating}"]
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.differential.compare import check, compare
@@ -10,6 +12,7 @@ from tests.support.script import rule, script, tool
 
 pytestmark = pytest.mark.agent
 
+ONE_ARM = ("--ablation", "none")
 SKILL = tool("Skill", skill="demo:greet")
 
 
@@ -68,7 +71,7 @@ def test_weights_and_threshold(suite: Suite) -> None:
     check("weights and threshold", result)
 
 
-@pytest.mark.parametrize("threshold", ["0", "0.6666666666666666", "0.67"])
+@pytest.mark.parametrize("threshold", ["0.6666666666666666", "0.67"])
 def test_threshold(loose: Suite, threshold: str) -> None:
     loose.case("thirds", {"yes": regex("yes")}, front={"runs": 3})
     answers = script(rule(runs=[["yes"], ["no"], ["yes"]]))
@@ -125,3 +128,39 @@ def test_skill_folder_as_plugin(suite: Suite) -> None:
     result = compare(suite, script(), target="skills/greet")
 
     check("skill folder", result)
+
+
+def test_plugin_with_other_components(suite: Suite) -> None:
+    suite.write("agents/helper.md", "---\nname: helper\ndescription: Helps\n---\nHelp.\n")
+    suite.write("commands/cheer.md", "---\ndescription: Cheers\n---\nCheer.\n")
+    hook = {"hooks": [{"type": "command", "command": "echo from-the-hook"}]}
+    suite.write("hooks/hooks.json", json.dumps({"hooks": {"UserPromptSubmit": [hook]}}))
+    suite.write(".mcp.json", json.dumps({"mcpServers": {"away": {"command": "false"}}}))
+    graders = {
+        "hook": regex("from-the-hook", target="trace"),
+        "agent": regex("demo:helper", target="trace"),
+        "command": regex("demo:cheer", target="trace"),
+        "asked": used("Agent", input_match="demo:helper"),
+        "last": regex("^done$"),
+    }
+    suite.case("all", graders)
+    ask = tool("Agent", description="help", prompt="Help me", subagent_type="demo:helper")
+    answers = script(rule(kind="subagent", turns=["helped"]), rule(turns=[[ask], "done"]))
+
+    result = compare(suite, answers)
+
+    # Stand-ins come later; a server without one is not started by either.
+    later = ["cases.evals/all.arms.with.0.mocks"]
+    check("plugin with hook, agent, command, server", result, {"mocks come later": later})
+
+
+def test_skill_that_is_not_there(suite: Suite) -> None:
+    suite.write("skills/wave/notes.md", "no SKILL.md here")
+    suite.case("a", {"ok": regex("OK")})
+    suite.case("wave", {"waved": used("Skill", input_match="demo:wave"), "ok": regex("OK")})
+
+    result = compare(suite, script(), *ONE_ARM)
+
+    case = "cases.evals/wave"
+    lost = [f"{case}.arms.with.0.*", f"{case}.aggregates.*", "aggregates.*"]
+    check("skill that is not there", result, {"D8": [*lost, "costUsd", "partial*"]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.differential.compare import OURS
+from tests.differential.compare import OURS, note
 from tests.differential.suite import Suite, regex
 from tests.support.reference import Document, agent_binary, base_environment
 from tests.support.script import rule, script, turn
@@ -42,6 +43,7 @@ def test_interrupted(slow: Suite, tmp_path: Path, number: signal.Signals) -> Non
     assert document is not None
     assert theirs[1] is not None
     assert code == theirs[0] == CODES[number]
+    assert _left_over(tmp_path / "ours") == []
     keys = ("partial", "partialReason")
     assert [document[key] for key in keys] == [theirs[1][key] for key in keys]
     fast, *rest = document["cases"]
@@ -50,6 +52,7 @@ def test_interrupted(slow: Suite, tmp_path: Path, number: signal.Signals) -> Non
     # D12: the reference grades the run in flight as far as it got.
     assert their_slow["arms"]["with"][0]["score"] == 1
     assert [case["aggregates"]["score"] for case in rest] in ([], [None])
+    note(f"interrupted by {number.name}", 3 + len(fast["aggregates"]), {"D12": 1})
 
 
 def test_hangup_keeps_what_is_there(slow: Suite, tmp_path: Path) -> None:
@@ -57,8 +60,20 @@ def test_hangup_keeps_what_is_there(slow: Suite, tmp_path: Path) -> None:
     code, document = _interrupted([*OURS, "run"], slow.root, tmp_path / "ours", signal.SIGHUP)
 
     assert code == CODES[signal.SIGHUP]
+    assert _left_over(tmp_path / "ours") == []
     assert document is not None
     assert document["cases"][0]["aggregates"]["score"] == 1
+
+
+def _left_over(scratch: Path) -> list[str]:
+    """Return the command lines of processes that work below a directory."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it ended meanwhile
+            line = file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if str(scratch) in line:
+                found.append(line)
+    return found
 
 
 def _interrupted(

@@ -118,6 +118,23 @@ def test_nothing_loads(suite: Suite) -> None:
     check("nothing loads", result)
 
 
+def test_links(suite: Suite) -> None:
+    suite.case("a", OK).case("b", OK).write("shared/c/prompt.md", "Do c.")
+    (suite.root / "evals/alias").symlink_to("a")
+    (suite.root / "evals/outside").symlink_to("../shared/c")
+    (suite.root / "evals/b/prompt.md").rename(suite.root / "shared/b.md")
+    (suite.root / "evals/b/prompt.md").symlink_to("../../shared/b.md")
+
+    result = compare(suite, script(), *ONE_ARM)
+
+    # The reference breaks every run of every case.
+    assert result.theirs.document is not None
+    assert result.theirs.document["aggregates"]["overallScore"] == 0
+    assert result.ours.document is not None
+    assert [case["dir"] for case in result.ours.document["cases"]] == ["evals/a"]
+    check("links", result, {"D11": ["cases.*", "aggregates.*", "costUsd", "?suite.*"]})
+
+
 def test_things_that_are_ignored(suite: Suite) -> None:
     suite.case_yaml(
         "extra", name="extra", max_turns=3, execution={"prompt": "x", "modle": "y"},
@@ -150,6 +167,16 @@ def not_measured(case: str) -> list[str]:
     """Return the fields that the only run of the only case changes by not being measured."""
     means = ["aggregates.overall*", f"cases.evals/{case}.aggregates.*"]
     return ["partial", "partialReason", f"cases.evals/{case}.arms.with.0.score", *means]
+
+
+def test_variable_that_a_case_may_not_set(suite: Suite) -> None:
+    suite.case("a", OK)
+    suite.case("bad", OK, front={"env": {"PATH": "/x"}})
+
+    result = compare(suite, script(), *ONE_ARM)
+
+    # The reference sees it when a run starts, and scores the run 0.
+    check("variable that a case may not set", result, {"D18": ["cases.evals/bad", "aggregates.*"]})
 
 
 def test_manifest_that_does_not_load(suite: Suite) -> None:

@@ -36,18 +36,22 @@ def test_filter(loose: Suite, options: list[str]) -> None:
 
 
 def test_runs_model_and_fields(loose: Suite) -> None:
-    front = {"runs": 1, "model": "claude-haiku-4-5", "max_turns": 7, "timeout_seconds": 100}
+    front = {"runs": 2, "model": "claude-haiku-4-5", "max_turns": 7, "timeout_seconds": 100}
     loose.case("a", OK, front=front)
     loose.case("b", OK, front={**front, "append_system_prompt": "Be kind", "env": {"EVAL_X": "1"}})
 
     options = ["--runs", "1.9x", "--model", "claude-sonnet-4-5", "--judge-model", "haiku"]
     result = compare(loose, script(), *options, "--threshold", "1e-1", "-j", "2")
 
-    check("runs, model and other fields", result)
+    check("runs, model and other fields", result, {"D13": []})
+    assert result.ours.document is not None
+    case = result.ours.document["cases"][0]
+    # D13: the number really planned stands beside the case's own.
+    assert (case["runsPerCase"], case["runsPlanned"]) == (2, 1)
 
 
 def test_four_at_once(suite: Suite) -> None:
-    for name in ("a", "b", "c"):
+    for name in ("a", "b"):
         suite.case(name, {"ok": regex("OK"), "not": regex("OK", match="not_contains")})
 
     result = compare(suite, script(), "-j", "4", "--runs", "2", "--threshold", "0.5")
@@ -55,7 +59,7 @@ def test_four_at_once(suite: Suite) -> None:
     check("four at once", result)
 
 
-@pytest.mark.parametrize("ceiling", ["0", "0.0005", "5"])
+@pytest.mark.parametrize("ceiling", ["0", "0.0002", "0.0004"])
 def test_cost_ceiling(suite: Suite, ceiling: str) -> None:
     suite.case("a", OK, front={"runs": 2, "model": "claude-haiku-4-5"})
     suite.case("b", OK, front={"model": "claude-haiku-4-5"})
