@@ -100,9 +100,11 @@ class RunMaker:
             verdicts=verdicts,
             record_path=path,
             provenance=record.provenance,
-            last_message=record.trace.last_message[-REPLY_LENGTH:],
+            last_message="",
         )
-        return replace(report, results_dir=results_dir, notes=record.notes)
+        # It explains failures; replies of runs that passed would only be kept.
+        reply = "" if report.passed else record.trace.last_message[-REPLY_LENGTH:]
+        return replace(report, results_dir=results_dir, notes=record.notes, last_message=reply)
 
     def stop(self, reason: str) -> None:
         """Start no further run and end those in flight."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import sys
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
@@ -182,7 +183,8 @@ class _Fields:
         value = self._fields.get(name)
         if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
             raise self.wrong(name, "an object of strings")
-        return value
+        # Nearly the same in each record of a suite, and kept as long as the session lasts.
+        return {sys.intern(key): sys.intern(text) for key, text in value.items()}
 
     def list_of_texts(self, name: str) -> tuple[str, ...]:
         value = self._fields.get(name)
@@ -220,7 +222,9 @@ def _check_schema(header: _Fields, where: str) -> None:
 
 def _key(fields: _Fields) -> RunKey:
     return RunKey(
-        case=fields.text("case"), arm=fields.one_of("arm", Arm), number=fields.number("number")
+        case=sys.intern(fields.text("case")),
+        arm=fields.one_of("arm", Arm),
+        number=fields.number("number"),
     )
 
 

@@ -24,7 +24,7 @@ def parse(text: str) -> object:
     Every number becomes a double, as in JavaScript, so that 2**53 + 1 reads as 2**53.
     """
     try:
-        return json.loads(text, parse_int=float, parse_constant=_refuse)
+        return _decoder.decode(text)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
 
@@ -98,3 +98,7 @@ def _string(text: str) -> str:
 
 def _refuse(constant: str) -> object:
     raise ValueError(f"{constant} is not JSON")
+
+
+# One for all calls: `json.loads` with these options makes a decoder each time.
+_decoder = json.JSONDecoder(parse_int=float, parse_constant=_refuse)
