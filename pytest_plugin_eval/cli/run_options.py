@@ -24,6 +24,7 @@ STDOUT = "-"
 
 _LISTS = ("--tag", "--allow-tools", "--disallow-tools")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_TOOL = re.compile(r"(?:[^\s,(]|\([^)]*\)?)+")
 _MOST_AT_ONCE = 8
 
 T = TypeVar("T")
@@ -118,6 +119,7 @@ def checked(given: dict[str, object]) -> RunOptions:
         rest["output_dir"] = Path(str(rest["output_dir"])).absolute()
     if rest["eval_dir"] is not None:
         rest["eval_dir"] = _converted("--eval-dir", texts["eval_dir"], normalised_eval_dir, "")
+    rest |= {name: _tools(rest[name]) for name in ("allow_tools", "disallow_tools")}
     return RunOptions(**(rest | numbers))  # type: ignore[arg-type]  # click gives each its type
 
 
@@ -131,6 +133,12 @@ def _refuse(given: dict[str, object]) -> None:
     for option in ("--report", "--scaffold", "--allow-real-servers"):
         if given[option.removeprefix("--").replace("-", "_")]:
             raise click.ClickException(f"{option}: not available in this version yet")
+
+
+def _tools(texts: object) -> tuple[str, ...]:
+    """Split tools at commas and spaces outside of parentheses: ``Write,Edit`` are two."""
+    assert isinstance(texts, tuple)
+    return tuple(tool for text in texts for tool in _TOOL.findall(text))
 
 
 def _choose(option: str, text: str | None, words: Sequence[str]) -> None:

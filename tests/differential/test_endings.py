@@ -102,6 +102,18 @@ def test_credential_refused(suite: Suite, status: int) -> None:
     check(f"credential refused, {status}", result, {"D1": lost})
 
 
+def test_no_credential(suite: Suite) -> None:
+    suite.case("first", {"ok": regex("OK"), "not": regex("OK", match="not_contains")})
+    suite.case("second", {"ok": regex("OK")})
+
+    result = compare(suite, script(), env={"ANTHROPIC_API_KEY": ""})
+
+    # The reference grades what the client says of it.
+    run = "cases.evals/first.arms.with.0"
+    lost = [f"{run}.score", f"{run}.graders.*", "aggregates.overall*", *means("first")[1:]]
+    check("no credential", result, {"D1": lost})
+
+
 def test_credential_refused_later(suite: Suite) -> None:
     suite.case("a", {"ok": regex("fine")})
     suite.case("b", {"ok": regex("fine")})

@@ -6,7 +6,7 @@ import pytest
 
 from tests.differential.compare import check, compare
 from tests.differential.suite import Fields, Suite, exists, order, regex, used
-from tests.support.script import rule, script, text, tool
+from tests.support.script import rule, script, text, thinking, tool
 
 pytestmark = pytest.mark.agent
 
@@ -179,6 +179,85 @@ def test_tools(suite: Suite) -> None:
     result = compare(suite, script(rule(turns=turns)), *ONE_ARM)
 
     check("tool_used and tool_order", result)
+
+
+def test_tool_inputs_are_javascripts_json(suite: Suite) -> None:
+    graders = {
+        "integral": used("Grep", input_match='"head_limit":1[,}]'),
+        "large": used("Grep", input_match='"n":1e\\+21[,}]'),
+        "beyond-double": used("Grep", input_match='"m":12345678901234567000[,}]'),
+        "small": used("Grep", input_match='"t":1e-7[,}]'),
+        "minus-zero": used("Grep", input_match='"neg":0[,}]'),
+        "number-keys-first": used("Grep", input_match='"1":"a","2":"b"'),
+        "controls": used("Grep", input_match="\\\\u0001\\\\b\\\\f\\\\n\\\\r\\\\t\\\\u001f\x7f"),
+        "line-separator": used("Grep", input_match='"e":"\u2028"'),
+        "slash": used("Grep", input_match="</script>"),
+        "one-unit": used("Grep", input_match='"emo":"."'),
+        "two-units": used("Grep", input_match='"emo":".."'),
+        "nested": used("Grep", input_match='"l":\\[1,\\{"b":true\\},\\[\\],null\\]'),
+        "thought": regex("secret thought", target="trace"),
+        "thought-last": regex("secret thought"),
+        "odd-text": regex("^  lead a\\tb\\r\\nc\u2028d\u0001e trail  \\n$"),
+    }
+    suite.case("odd", graders)
+    call = tool(
+        "Grep", pattern="x", head_limit=1.0, n=1e21, m=12345678901234567890, t=1e-7, neg=-0.0,
+        **{"2": "b", "1": "a"}, c="\x01\b\f\n\r\t\x1f\x7f", e="\u2028", s="</script>", emo="😀",
+        l=[1, {"b": True}, [], None],
+    )  # fmt: skip
+    said = "  lead a\tb\r\nc\u2028d\x01e trail  \n"
+    answers = script(rule(turns=[[thinking("secret thought"), call], said]))
+
+    result = compare(suite, answers, *ONE_ARM)
+
+    check("tool inputs and odd texts", result)
+
+
+def test_odd_files(suite: Suite) -> None:
+    def file(path: str, pattern: str, **options: object) -> Fields:
+        return regex(pattern, target={"source": "file", "path": path}, **options)
+
+    graders = {
+        "listing": regex(
+            "^\\.claude/x\\n\\.hid/x\\na\\.png\\na\\.txt\\nbig\\.txt\\n", target="files"
+        ),
+        "backslash": file("sub\\b.txt", "x"),
+        "bom": file("bom.txt", "^x\\r\\ny$"),
+        "nul": file("nul.bin", "a\\0b"),
+        "no-image": file("a.png", "IHDR"),
+        "image": file("a.txt", "GIF"),
+        "large": file("big.txt", "end$"),
+        "rewritten": file("twice.txt", "^second$"),
+        "edited": file("edited.txt", "^new$"),
+        "empty": file("empty.txt", "^$"),
+        "slash": file("twice.txt/", "second"),
+        "space": file(" twice.txt", "second"),
+        "through-nothing": file("nosub/../twice.txt", "second"),
+        "root": file(".", "x"),
+        "none": file("", "x"),
+        "absolute": file("/etc/hostname", "x"),
+        "mock-calls": regex("x", target="mock_calls", match="not_contains"),
+    }
+    suite.case("files", graders)
+    contents = {
+        "bom.txt": "\ufeffx\r\ny", "nul.bin": "a\0b", "a.png": "\x89PNG\r\nIHDR",
+        "a.txt": "GIF89a hi", "big.txt": "x" * 1_500_000 + "end", "twice.txt": "first", "edited.txt": "old",
+        "empty.txt": "", "sub\\b.txt": "x", "node_modules/m.js": "x", ".hid/x": "x",
+    }  # fmt: skip
+    first = [tool("Write", file_path=f"{{cwd}}/{p}", content=c) for p, c in contents.items()]
+    then = [
+        tool("Write", file_path="{cwd}/twice.txt", content="second"),
+        tool("Edit", file_path="{cwd}/edited.txt", old_string="old", new_string="new"),
+        tool("Write", file_path="{cwd}/../outside.txt", content="x"),
+        tool("Write", file_path="{cwd}/.claude/x", content="x"),
+    ]
+    answers = script(rule(turns=[first, then, "done"]))
+
+    result = compare(suite, answers, *ONE_ARM, "--allow-tools", "Write", "Edit")
+
+    run = "cases.evals/files.arms.with.0.graders"
+    own = [f"{run}.{name}.explanation" for name in ("image", "absolute", "mock-calls")]
+    check("odd files", result, {"texts": own})
 
 
 def test_subagent(suite: Suite) -> None:

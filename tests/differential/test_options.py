@@ -90,6 +90,19 @@ def test_tools_not_granted(suite: Suite) -> None:
     check("tools not granted", result)
 
 
+@pytest.mark.parametrize("grants", ["Write,Edit", "Edit Write(in/**)"])
+def test_grants_in_one_word(suite: Suite, grants: str) -> None:
+    suite.case("writes", {"in": exists("in/a.txt"), "out": exists("b.txt")})
+    calls = [
+        tool("Write", file_path=f"{{cwd}}/{path}", content="x") for path in ("in/a.txt", "b.txt")
+    ]
+
+    options = (*ONE_ARM, "--allow-tools", grants, "--disallow-tools", "Glob,Grep")
+    result = compare(suite, script(rule(turns=[calls, "done"])), *options)
+
+    check(f"grants {grants}", result)
+
+
 def test_granted_by_pattern_and_taken(suite: Suite) -> None:
     graders = {"in": exists("in/a.txt"), "out": exists("b.txt"), "glob": used("Glob")}
     suite.case("writes", graders)

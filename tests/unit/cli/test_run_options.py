@@ -140,6 +140,23 @@ def test_target_and_lists(seen: _Seen) -> None:
     assert (seen.options.tag, seen.options.allow_tools) == (("a", "b c", "d"), ("Write", "Edit"))
 
 
+@pytest.mark.parametrize(
+    ("text", "tools"),
+    [
+        ("Write,Edit", ("Write", "Edit")),
+        ("Write, Edit  Agent", ("Write", "Edit", "Agent")),
+        ("Write(in/**),mcp__x__*", ("Write(in/**)", "mcp__x__*")),
+        ("Bash(git log, a b),Read", ("Bash(git log, a b)", "Read")),
+        ("Bash((", ("Bash((",)),
+        (",", ()),
+    ],
+)
+def test_tools_are_split(seen: _Seen, text: str, tools: tuple[str, ...]) -> None:
+    invoke("--allow-tools", text, "--disallow-tools", text)
+
+    assert seen.options.allow_tools == seen.options.disallow_tools == tools
+
+
 def test_json_without_a_path(seen: _Seen) -> None:
     invoke("plugin", "--json", "--runs", "1")
 
