@@ -92,6 +92,11 @@ def manifest_of(root: str) -> Manifest:
             notes=(f"{file}: {problem}, so the plugin cannot be loaded",),
         )
     eval_dir, notes = _manifest_eval_dir(data, file)
+    if os.path.dirname(file) == root:
+        # The agent does not read this one: it calls the plugin by its directory (seen of 2.1.332).
+        return Manifest(
+            file=Path(file), plugin=Plugin(name=name, path=path), eval_dir=eval_dir, notes=notes
+        )
     version = data.get("version")
     plugin = Plugin(
         name=str(data["name"]), path=path, version=version if isinstance(version, str) else None

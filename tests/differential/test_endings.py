@@ -6,7 +6,7 @@ import pytest
 
 from tests.differential.compare import check, compare
 from tests.differential.suite import Suite, exists, regex, used
-from tests.support.script import error, rule, script, text, tool, turn
+from tests.support.script import body, drop, error, rule, script, text, tool, turn
 
 pytestmark = pytest.mark.agent
 
@@ -124,6 +124,26 @@ def test_credential_refused_later(suite: Suite) -> None:
 
     lost = ["cases.evals/b.arms.with.0.score", *NOT_MEASURED, *means("b")]
     check("credential refused later", result, {"D1": lost})
+
+
+def test_lost_connection(suite: Suite) -> None:
+    for name in ("dropped", "garbled", "broken", "mended"):
+        suite.case(name, {"ok": regex("OK")})
+    answers = script(
+        rule(prompt="Do dropped", turns=[drop()]),
+        rule(prompt="Do garbled", turns=[body("nonsense")]),
+        rule(prompt="Do broken", turns=[drop(3)]),
+        rule(prompt="Do mended", turns=[turn("OK", faults=[error(529)])]),
+    )
+
+    result = compare(suite, answers, *ONE_ARM, "-j", "2")
+
+    # The reference grades the client's own words about it.
+    lost = [*NOT_MEASURED, *means("dropped", "garbled", "broken")]
+    for name in ("dropped", "garbled", "broken"):
+        run = f"cases.evals/{name}.arms.with.0"
+        lost += [f"{run}.score", f"{run}.graders.*"]
+    check("lost connection", result, {"D1": lost})
 
 
 def test_empty_reply_and_pause(suite: Suite) -> None:

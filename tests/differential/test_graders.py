@@ -241,8 +241,9 @@ def test_odd_files(suite: Suite) -> None:
     suite.case("files", graders)
     contents = {
         "bom.txt": "\ufeffx\r\ny", "nul.bin": "a\0b", "a.png": "\x89PNG\r\nIHDR",
-        "a.txt": "GIF89a hi", "big.txt": "x" * 1_500_000 + "end", "twice.txt": "first", "edited.txt": "old",
-        "empty.txt": "", "sub\\b.txt": "x", "node_modules/m.js": "x", ".hid/x": "x",
+        "a.txt": "GIF89a hi", "big.txt": "x" * 1_500_000 + "end", "twice.txt": "first",
+        "edited.txt": "old", "empty.txt": "", "sub\\b.txt": "x", "node_modules/m.js": "x",
+        ".hid/x": "x",
     }  # fmt: skip
     first = [tool("Write", file_path=f"{{cwd}}/{p}", content=c) for p, c in contents.items()]
     then = [

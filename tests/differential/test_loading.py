@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from tests.differential.compare import check, compare
@@ -177,6 +180,31 @@ def test_variable_that_a_case_may_not_set(suite: Suite) -> None:
 
     # The reference sees it when a run starts, and scores the run 0.
     check("variable that a case may not set", result, {"D18": ["cases.evals/bad", "aggregates.*"]})
+
+
+def test_manifest_at_the_root(tmp_path: Path) -> None:
+    suite = Suite(tmp_path / "directory").skill()
+    manifest = {"name": "other", "version": "3.0.0", "experimental": {"evals": "qa"}}
+    suite.write("plugin.json", json.dumps(manifest)).case("not-there", OK)
+    suite.write("qa/a/prompt.md", "---\nruns: 1\n---\nDo it.\n")
+    suite.write("qa/a/graders/own.md", "---\ntype: regex\ntarget: trace\n---\ndirectory:greet\n")
+
+    result = compare(suite, script())
+
+    check("manifest at the root", result)
+
+
+def test_odd_names(loose: Suite) -> None:
+    for folder in ("a b", "a::b", "-dash", "ü", "x.y", "a%b", "it's", "$X", "~", "[x]", "#c"):
+        loose.case(f"evals/{folder}", OK)
+    loose.case("n1", OK, front={"name": "../up/../.."})
+    loose.case("n2", OK, front={"name": "line\nbreak \x1b[31mred"})
+
+    result = compare(loose, script(), "-j", "4")
+
+    # The reference makes no run of a case whose directory its permission rules cannot hold.
+    odd = ["exit_code", "costUsd", "aggregates.*", "cases.evals/#c.*", "cases.evals/[[]x].*"]
+    check("odd names", result, {"names that rules cannot hold": odd})
 
 
 def test_manifest_that_does_not_load(suite: Suite) -> None:

@@ -249,7 +249,7 @@ def test_plugins_entries_are_resolved_once_each(tmp_path: Path) -> None:
 def test_case_of_a_nested_plugin_may_name_the_enclosing_one(tmp_path: Path) -> None:
     files = {
         **MANIFEST,
-        "sub/plugin.json": '{"name": "inner"}',
+        "sub/.claude-plugin/plugin.json": '{"name": "inner"}',
         "sub/evals/a/prompt.md": "Hi",
         "sub/evals/b/prompt.md": "---\nplugins: [../../..]\n---\nHi",
         "sub/evals/a/graders/a.md": ONE_GRADER["graders/a.md"],

@@ -71,13 +71,21 @@ def test_manifest_that_the_agent_accepts_is_no_problem(tmp_path: Path, text: str
     assert (plugin.name, plugin.problem) == ("p", None)
 
 
-def test_manifest_at_the_root_is_read_when_there_is_no_other(tmp_path: Path) -> None:
-    _plugin(tmp_path, '{"name": "root", "version": "2"}', "plugin.json")
+def test_manifest_at_the_root_names_only_the_eval_directory(tmp_path: Path) -> None:
+    text = '{"name": "root", "version": "2", "experimental": {"evals": "qa"}}'
+    _plugin(tmp_path, text, "plugin.json")
 
-    root = read_plugin(tmp_path)
+    manifest = manifest_of(str(tmp_path))
+
+    # The agent calls such a plugin by its directory.
+    assert (manifest.plugin.name, manifest.plugin.version) == (tmp_path.name, None)
+    assert manifest.eval_dir == "qa"
+
+
+def test_manifest_at_the_root_gives_way_to_the_other(tmp_path: Path) -> None:
+    _plugin(tmp_path, '{"name": "root"}', "plugin.json")
     _plugin(tmp_path, '{"name": "inner"}')
 
-    assert (root.name, root.version) == ("root", "2")
     assert read_plugin(tmp_path).name == "inner"
 
 
