@@ -100,7 +100,7 @@ class Child:
             self._notes.append(f"the agent's output was cut after {cut} bytes")
         return ChildResult(
             lines=lines[:farewell],
-            farewell=lines[farewell:],
+            farewell=() if farewell is None else lines[farewell:],
             exit_code=exit_code,
             timed_out=self._timed_out,
             stopped=self._stopped,
@@ -171,13 +171,17 @@ class Child:
         else:
             self._timed_out = True
 
-    def _farewell(self, process: subprocess.Popen[bytes]) -> int:
-        """Ask a process that is broken off for its accounts; return how many lines came before."""
+    def _farewell(self, process: subprocess.Popen[bytes]) -> int | None:
+        """Ask a process that is broken off for its accounts; return how many lines came before.
+
+        ``None`` when it was not asked: then all of its lines are the agent's work, those included
+        that are still on their way when the process has ended.
+        """
         before = self._lines.count
         if not (self._timed_out or self._stopped) or self._lines.has_result or not before:
-            return before
+            return None
         if not HAS_GROUPS or process.returncode is not None:
-            return before
+            return None
         with contextlib.suppress(OSError):
             process.send_signal(signal.SIGINT)
         deadline = time.monotonic() + self._limits.farewell_s

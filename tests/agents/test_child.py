@@ -206,3 +206,28 @@ def test_program_that_cannot_be_started_is_an_error(tmp_path: Path) -> None:
 
     with pytest.raises(OSError, match="nonexistent"):
         child.run("")
+
+
+def test_lines_that_arrive_after_the_end_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The reader is as late as a loaded machine may make it: after the process's end was noticed.
+    child = make_child(tmp_path, "say(INIT); say(RESULT)")
+    noticed = threading.Event()
+    feed, farewell = child._lines.feed, child._farewell
+
+    def late_feed(chunk: bytes) -> str:
+        noticed.wait(30)
+        return feed(chunk)
+
+    def noticing_farewell(process: Any) -> int | None:
+        result = farewell(process)
+        noticed.set()
+        return result
+
+    monkeypatch.setattr(child._lines, "feed", late_feed)
+    monkeypatch.setattr(child, "_farewell", noticing_farewell)
+
+    result = child.run("")
+
+    assert (result.lines, result.farewell) == ((INIT, RESULT), ())
