@@ -30,7 +30,7 @@ class Limits:
     timeout_s: float
     grace_s: float = 10.0
     """Between the result line, or later output, and the end of the process."""
-    drain_s: float = 2.0
+    drain_s: float = 5.0
     """Between the end of the process and that of its output."""
     farewell_s: float = 1.0
     """For the accounts of a session that is broken off."""
