@@ -170,6 +170,8 @@ def _hand_out(document: str, options: RunOptions) -> None:
         click.echo(document, nl=False)
         return
     path = Path(options.json)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, document)
+    try:
+        write_text(path, document)
+    except OSError as error:
+        raise click.ClickException(f"--json: {path} cannot be written: {error.strerror}") from None
     click.echo(f"Wrote {options.json}")

@@ -113,6 +113,8 @@ def checked(given: dict[str, object]) -> RunOptions:
             f"--json: the path must end in .json, got {shown(json)}; "
             "a target goes before --json, not after it"
         )
+    if json and Path(json).is_dir():  # before anything is spent
+        raise click.ClickException(f"--json: {shown(json)} is a directory, expected a file")
     rest = {name: value for name, value in given.items() if name in RunOptions.__dataclass_fields__}
     rest |= {name: texts.get(name) or None for name in ("model", "judge_model", "output_dir")}
     if rest["output_dir"] is not None:

@@ -63,6 +63,17 @@ def test_json_path_and_output_dir(two_cases: Suite, capsys: Captured) -> None:
     assert not (two_cases.evals / "results").exists()
 
 
+def test_json_path_that_cannot_be_written(two_cases: Suite, capsys: Captured) -> None:
+    Path("taken.json").mkdir()
+    Path("file").touch()
+
+    assert main(["run", ".", "--json", "taken.json"]) == 1
+    assert main(["run", ".", "--json", "file/out.json"]) == 1
+    err = capsys.readouterr().err
+    assert "Error: --json: 'taken.json' is a directory, expected a file\n" in err
+    assert "Error: --json: file/out.json cannot be written: " in err
+
+
 def test_no_pytest_configuration_has_a_say(
     two_cases: Suite, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
