@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import keyword
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -30,6 +30,11 @@ _ACTIVE = frozenset(
 )
 
 
+# What pytest's `-m` takes for one name, less what ends a name in its list of markers.
+_NAME = re.compile(r"\w[\w+./-]*")
+_WORDS = frozenset({"and", "or", "not", "True", "False", "None"})
+
+
 def mark_names(config: pytest.Config) -> frozenset[str]:
     """Return the names of the marks registered so far."""
     lines = config.getini("markers")
@@ -46,7 +51,7 @@ def marker_names(case: Case, config: pytest.Config) -> tuple[tuple[str, ...], tu
     owned = (mark_names(config) - state.user_marks - state.tags) | _ACTIVE
     usable, warnings = [], []
     for tag in dict.fromkeys(case.tags):
-        if not tag.isidentifier() or keyword.iskeyword(tag) or tag in owned:
+        if not _NAME.fullmatch(tag) or tag in _WORDS or tag in owned:
             why = "belongs to pytest or a plugin" if tag in owned else "is no name that -m can use"
             text = f"tag {shown(tag)} of case {case.id} {why}, so it is not a marker"
             if tag not in state.refused_tags:

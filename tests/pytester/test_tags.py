@@ -20,7 +20,7 @@ def test_tag_of_a_foreign_mark_does_nothing_but_warn(suite: Suite, tag: str) -> 
     )
 
 
-@pytest.mark.parametrize("tag", ["not a name", "a-b", "and", "''", "None"])
+@pytest.mark.parametrize("tag", ["not a name", "-a", "and", "''", "None", "'a:b'", "a(b)"])
 def test_tag_that_m_cannot_name_warns(suite: Suite, tag: str) -> None:
     suite.case("first", front=f"tags: [{tag}]")
     suite.records("first", "h", "g")
@@ -56,3 +56,15 @@ def test_warning_that_the_user_made_an_error_is_one_of_that_case(suite: Suite) -
 
     result.assert_outcomes(passed=2, errors=1)
     assert "Traceback" not in result.stdout.str()
+
+
+@pytest.mark.parametrize("tag", ["zero-findings", "v1.2", "a/b", "Ümlaut", "import", "c++", "1st"])
+def test_tag_of_usual_spelling_is_a_marker(suite: Suite, tag: str) -> None:
+    suite.case("first", front=f"tags: ['{tag}']")
+    suite.records("first", "h", "g")
+    suite.case("second")
+    suite.records("second", "h", "g")
+
+    result = suite.replay("evals", "-m", f"{tag} and not other", "-v", "-W", "error")
+
+    result.assert_outcomes(passed=2, deselected=2)
