@@ -9,20 +9,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 import pytest
 
-from pytest_plugin_eval.agents.binary import find_binary
-from pytest_plugin_eval.cli.run_options import STDOUT, RunOptions
+from pytest_plugin_eval.cli.run_document import document_of, document_of_nothing, hand_out
+from pytest_plugin_eval.cli.run_options import RunOptions
 from pytest_plugin_eval.cli.target import Target, TargetError, resolve_target
-from pytest_plugin_eval.errors import AgentError
-from pytest_plugin_eval.reports.document import document_text
-from pytest_plugin_eval.scoring.aggregate import suite_result
-from pytest_plugin_eval.scoring.model import SuiteInfo
-from pytest_plugin_eval.storage.atomic_write import write_text
 from pytest_plugin_eval.storage.results_dir import new_results_directory
 
 if TYPE_CHECKING:
@@ -62,7 +56,7 @@ def run_evals(text: str, options: RunOptions, *, more: Sequence[str] = ()) -> in
         target = resolve_target(text, options.eval_dir)
     except TargetError as error:
         click.echo(f"Error: {error}", err=True)
-        _hand_out(_nothing(error.root, options), options)
+        hand_out(document_of_nothing(error.root, options), options)
         return 1
     if target.note:
         click.echo(target.note, err=True)
@@ -72,10 +66,9 @@ def run_evals(text: str, options: RunOptions, *, more: Sequence[str] = ()) -> in
     controller = watcher.controller
     if controller is None or status in _TOLD_BY_PYTEST:
         return 1
-    document = _document(controller, target, options)
     if status == pytest.ExitCode.NO_TESTS_COLLECTED and not controller.state.broken:
         click.echo(f"Error: {_no_match(options)}", err=True)
-    _hand_out(document, options)
+    hand_out(document_of(controller, target.root, options), options)
     return exit_code(int(status), controller.partial_reason, controller.signal)
 
 
@@ -106,9 +99,11 @@ def _results(target: Target, options: RunOptions) -> Iterator[list[str]]:
         yield []
     else:
         directory = new_results_directory(target.results_base, datetime.now(UTC))
-        yield [f"--eval-results-dir={directory}"]
-        with contextlib.suppress(OSError):  # it holds results
-            directory.rmdir()
+        try:
+            yield [f"--eval-results-dir={directory}"]
+        finally:
+            with contextlib.suppress(OSError):  # it holds results
+                directory.rmdir()
 
 
 @contextlib.contextmanager
@@ -127,51 +122,3 @@ def _no_match(options: RunOptions) -> str:
     filters = [f"--case {options.case!r}"] if options.case else []
     filters += [f"--tag {' '.join(options.tag)}"] if options.tag else []
     return f"no case matches {' and '.join(filters)}" if filters else "no case was run"
-
-
-def _document(controller: EvalController, target: Target, options: RunOptions) -> str:
-    for suite in controller.suites:  # one, since there is one root
-        return document_text(suite)
-    broken = [text for texts in controller.state.broken.values() for text in texts]
-    return _nothing(target.root, options, load_errors=(*broken, *controller.state.loose))
-
-
-def _nothing(root: Path, options: RunOptions, load_errors: tuple[str, ...] = ()) -> str:
-    """Return the document of a session without a run."""
-    info = SuiteInfo(
-        root=str(root),
-        eval_dir="",
-        ablation=options.ablation or "none",
-        threshold=1.0 if options.threshold is None else options.threshold,
-        concurrency=options.concurrency,
-        mode="live",
-        model=options.model,
-        judge_model=options.judge_model,
-        case_filter=options.case,
-        tag_filters=options.tag,
-        claude_version=_agent_version() if options.json else "",
-        started_at=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.000Z}",
-    )
-    return document_text(suite_result(info, [], partial_reason=None, load_errors=load_errors))
-
-
-def _agent_version() -> str:
-    try:
-        return find_binary(None, os.environ).version
-    except AgentError:
-        return ""
-
-
-def _hand_out(document: str, options: RunOptions) -> None:
-    """Print the document, or write it and say so, if it was asked for."""
-    if options.json is None:
-        return
-    if options.json == STDOUT:
-        click.echo(document, nl=False)
-        return
-    path = Path(options.json)
-    try:
-        write_text(path, document)
-    except OSError as error:
-        raise click.ClickException(f"--json: {path} cannot be written: {error.strerror}") from None
-    click.echo(f"Wrote {options.json}")

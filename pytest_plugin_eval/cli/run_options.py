@@ -5,7 +5,6 @@ Names and accepted values are those of `claude plugin eval`. Spec: behaviour-eva
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TypeVar
 import click
 
 from pytest_plugin_eval.cases.discovery import normalised_eval_dir
+from pytest_plugin_eval.cli import run_values
 from pytest_plugin_eval.errors import SettingsError
 from pytest_plugin_eval.text import did_you_mean, shown
 
@@ -23,9 +23,6 @@ STDOUT = "-"
 """What `--json` holds when no path follows it."""
 
 _LISTS = ("--tag", "--allow-tools", "--disallow-tools")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_TOOL = re.compile(r"(?:[^\s,(]|\([^)]*\)?)+")
-_MOST_AT_ONCE = 8
 
 T = TypeVar("T")
 
@@ -98,30 +95,24 @@ def checked(given: dict[str, object]) -> RunOptions:
     texts = {name: value for name, value in given.items() if isinstance(value, str)}
     _refuse(given)
     numbers: dict[str, object] = {
-        "runs": _converted("--runs", texts.get("runs"), _runs),
-        "threshold": _converted("--threshold", texts.get("threshold"), _share),
-        "max_cost_usd": _converted("--max-cost-usd", texts.get("max_cost_usd"), _amount),
-        "concurrency": _converted("--concurrency", texts.get("concurrency"), _concurrency) or 1,
+        "runs": _converted("--runs", texts.get("runs"), run_values.runs),
+        "threshold": _converted("--threshold", texts.get("threshold"), run_values.share),
+        "max_cost_usd": _converted("--max-cost-usd", texts.get("max_cost_usd"), run_values.amount),
+        "concurrency": _converted("--concurrency", texts.get("concurrency"), run_values.at_once)
+        or 1,
     }
     _choose("--ablation", texts.get("ablation"), ("none", "with-without"))
     _choose("--mocks", texts.get("mocks"), ("record", "off"))
     if texts.get("mocks") == "off":
         raise click.ClickException("--mocks off: not available in this version yet")
-    json = texts.get("json")
-    if json not in {None, STDOUT} and not str(json).endswith(".json"):
-        raise click.ClickException(
-            f"--json: the path must end in .json, got {shown(json)}; "
-            "a target goes before --json, not after it"
-        )
-    if json and Path(json).is_dir():  # before anything is spent
-        raise click.ClickException(f"--json: {shown(json)} is a directory, expected a file")
+    _check_json_path(texts.get("json"))
     rest = {name: value for name, value in given.items() if name in RunOptions.__dataclass_fields__}
     rest |= {name: texts.get(name) or None for name in ("model", "judge_model", "output_dir")}
     if rest["output_dir"] is not None:
         rest["output_dir"] = Path(str(rest["output_dir"])).absolute()
     if rest["eval_dir"] is not None:
         rest["eval_dir"] = _converted("--eval-dir", texts["eval_dir"], normalised_eval_dir, "")
-    rest |= {name: _tools(rest[name]) for name in ("allow_tools", "disallow_tools")}
+    rest |= {name: run_values.tools(rest[name]) for name in ("allow_tools", "disallow_tools")}
     return RunOptions(**(rest | numbers))  # type: ignore[arg-type]  # click gives each its type
 
 
@@ -137,10 +128,16 @@ def _refuse(given: dict[str, object]) -> None:
             raise click.ClickException(f"{option}: not available in this version yet")
 
 
-def _tools(texts: object) -> tuple[str, ...]:
-    """Split tools at commas and spaces outside of parentheses: ``Write,Edit`` are two."""
-    assert isinstance(texts, tuple)
-    return tuple(tool for text in texts for tool in _TOOL.findall(text))
+def _check_json_path(path: str | None) -> None:
+    if path in {None, STDOUT}:
+        return
+    if not str(path).endswith(".json"):
+        raise click.ClickException(
+            f"--json: the path must end in .json, got {shown(path)}; "
+            "a target goes before --json, not after it"
+        )
+    if Path(str(path)).is_dir():  # before anything is spent
+        raise click.ClickException(f"--json: {shown(path)} is a directory, expected a file")
 
 
 def _choose(option: str, text: str | None, words: Sequence[str]) -> None:
@@ -161,37 +158,3 @@ def _converted(
         return convert(text)
     except SettingsError as error:
         raise click.ClickException(f"{option}: {error}") from None
-
-
-def _runs(text: str) -> int:
-    """Return a leading number cut to an integer: ``1.5`` is 1, ``2abc`` is 2."""
-    match = _NUMBER.match(text.lstrip())
-    value = float(match[0]) if match else 0.0
-    if not 1 <= value < float("inf"):
-        raise SettingsError(f"expected a whole number above 0, got {shown(text)}")
-    return int(value)
-
-
-def _concurrency(text: str) -> int:
-    value = _number(text)
-    if value is None or not value.is_integer() or not 1 <= value <= _MOST_AT_ONCE:
-        raise SettingsError(f"expected a whole number from 1 to 8, got {shown(text)}")
-    return int(value)
-
-
-def _share(text: str) -> float:
-    value = _number(text)
-    if value is None or not 0 <= value <= 1:
-        raise SettingsError(f"expected a number from 0 to 1, got {shown(text)}")
-    return value
-
-
-def _amount(text: str) -> float:
-    value = _number(text)
-    if value is None or not 0 <= value < float("inf"):
-        raise SettingsError(f"expected a number of at least 0, got {shown(text)}")
-    return value
-
-
-def _number(text: str) -> float | None:
-    return float(text) if _NUMBER.fullmatch(text.strip()) else None
