@@ -367,7 +367,12 @@ def _given(config: pytest.Config, option: Option) -> tuple[object, str]:
         return None, option.name
     # An unset ini value is None, but also an empty list or False, depending on its type.
     value = config.getini(option.ini)
-    return (value if value not in (None, [], False, "") else None), option.ini
+    if value in (None, [], False, ""):
+        return None, option.ini
+    if option.convert is _path and config.inipath is not None:
+        # As with pytest's own: a path in a file belongs to the file, not to where one stands.
+        value = str(config.inipath.parent / Path(str(value)).expanduser())
+    return value, option.ini
 
 
 def _converted(option: Option, value: object) -> object:

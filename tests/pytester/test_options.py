@@ -81,6 +81,19 @@ def test_command_line_wins_over_the_ini_file(suite: Suite) -> None:
     assert by_option.ret == pytest.ExitCode.TESTS_FAILED
 
 
+def test_path_in_the_ini_file_is_relative_to_that_file(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite.case("first")
+    suite.records("first", "h", "g")
+    suite.pytester.makeini("[pytest]\nplugin_eval_results_dir = out\n")
+    monkeypatch.chdir(suite.evals)
+
+    suite.replay(".")
+
+    assert (suite.root / "out" / "aggregate-result.json").is_file()
+
+
 def test_every_option_has_an_ini_value_of_the_documented_name() -> None:
     names = {option.name: option.ini for option in OPTIONS if not option.hidden}
 
