@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 
-__all__ = ["cut", "did_you_mean", "one_line", "plural", "shown", "without_surrogates"]
+__all__ = [
+    "cut",
+    "did_you_mean",
+    "one_line",
+    "plural",
+    "printable",
+    "shown",
+    "tool_words",
+    "without_surrogates",
+]
 
 SHOWN_LENGTH = 80
 
 # C0 without tab and newline, DEL, C1, and the bidirectional controls that reorder a terminal line.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_TOOL = re.compile(r"(?:[^\s,(]|\([^)]*\)?)+")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
@@ -45,8 +54,15 @@ def without_surrogates(text: str) -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``, did you mean 'x'?`` for the nearest known word, or an empty string."""
+    import difflib  # only where something is misspelt
+
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f", did you mean {near[0]!r}?" if near else ""
+
+
+def tool_words(text: str) -> list[str]:
+    """Split a list of tools at commas and spaces outside of parentheses: ``Write,Edit`` are two."""
+    return _TOOL.findall(text)
 
 
 def plural(count: int, noun: str) -> str:

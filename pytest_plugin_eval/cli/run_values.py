@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 
 from pytest_plugin_eval.errors import SettingsError
-from pytest_plugin_eval.text import shown
+from pytest_plugin_eval.text import shown, tool_words
 
 __all__ = ["amount", "at_once", "runs", "share", "tools"]
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_TOOL = re.compile(r"(?:[^\s,(]|\([^)]*\)?)+")
 _MOST_AT_ONCE = 8
 
 
@@ -50,7 +49,7 @@ def amount(text: str) -> float:
 def tools(texts: object) -> tuple[str, ...]:
     """Split tools at commas and spaces outside of parentheses: ``Write,Edit`` are two."""
     assert isinstance(texts, tuple)
-    return tuple(tool for text in texts for tool in _TOOL.findall(text))
+    return tuple(tool for text in texts for tool in tool_words(text))
 
 
 def _number(text: str) -> float | None:

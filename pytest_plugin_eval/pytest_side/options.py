@@ -12,14 +12,14 @@ import pytest
 
 from pytest_plugin_eval.errors import SettingsError
 from pytest_plugin_eval.settings import Ablation, Mode, Settings
-from pytest_plugin_eval.text import did_you_mean, shown
+from pytest_plugin_eval.text import did_you_mean, shown, tool_words
 
 __all__ = ["OPTIONS", "Option", "add_options", "settings_from"]
 
 Convert = Callable[[str], object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Option:
     """One row of the table."""
 
@@ -380,7 +380,10 @@ def _converted(option: Option, value: object) -> object:
         return bool(value)
     if option.many:
         assert isinstance(value, list)
-        return tuple(option.convert(str(item)) for item in value)
+        texts = [str(item) for item in value]
+        if option.metavar == "TOOL":
+            texts = [word for text in texts for word in tool_words(text) or [text]]
+        return tuple(option.convert(text) for text in texts)
     return option.convert(str(value))
 
 

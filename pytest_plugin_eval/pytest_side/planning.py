@@ -11,6 +11,7 @@ import pytest
 from pytest_plugin_eval.agents.unsupported import scaffold_warning
 from pytest_plugin_eval.cases.discovery import eval_directory_of, manifest_notes
 from pytest_plugin_eval.cases.loader import load_case
+from pytest_plugin_eval.cases.manifest import declared_servers
 from pytest_plugin_eval.errors import CaseError, EvalError
 from pytest_plugin_eval.execution.planning import PlannedCase, plan_case
 from pytest_plugin_eval.graders.javascript import compile_errors
@@ -52,7 +53,7 @@ def plan(directory: Path, place: EvalDirectory, nodeid: str, config: pytest.Conf
             skipped=planned.skip_reason is not None,
         )
     )
-    state.advice.extend(_advice(planned, settings))
+    state.advice.extend(line for line in _advice(planned, settings) if line not in state.advice)
     return planned
 
 
@@ -68,6 +69,13 @@ def _advice(planned: PlannedCase, settings: Settings) -> Iterator[str]:
     if scaffold is not None:
         yield f"warning: {scaffold}"
     yield from (f"warning: {case.id}: {text}" for text in planned.info.advisories)
+    for plugin in case.plugins:
+        servers = declared_servers(str(plugin.path))
+        if servers:
+            yield (
+                f"warning: plugin {plugin.name} declares MCP servers ({', '.join(servers)}), which "
+                "this version does not start: the runs measure the plugin without them"
+            )
 
 
 def names_of(directory: Path, config: pytest.Config) -> frozenset[str]:

@@ -65,6 +65,28 @@ def test_plan_of_a_replay_costs_nothing(suite: Suite) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        (".mcp.json", '{"mcpServers": {"tracker": {"command": "x"}}}'),
+        (".mcp.json", '{"tracker": {"command": "x"}}'),
+        (".claude-plugin/plugin.json", '{"name": "demo", "mcpServers": {"tracker": {}}}'),
+        (".claude-plugin/plugin.json", '{"name": "demo", "mcpServers": "./servers.json"}'),
+    ],
+)
+def test_servers_that_are_not_started_are_told_once(
+    suite: Suite, agent: StandInAgent, path: str, content: str
+) -> None:
+    (suite.root / "servers.json").write_text('{"mcpServers": {"tracker": {}}}', encoding="utf-8")
+    (suite.root / path).write_text(content, encoding="utf-8")
+    for name in ("a", "b"):
+        suite.case(name, front="runs: 1")
+
+    output = suite.pytester.runpytest("evals").stdout.str()
+
+    assert output.count("warning: plugin demo declares MCP servers (tracker)") == 1
+
+
 def test_not_granted_tools_and_useless_graders_are_told_before_the_runs(
     suite: Suite, agent: StandInAgent
 ) -> None:
