@@ -28,7 +28,6 @@ HEAVY_MODULES = (
     "filelock",
     "jinja2",
     "mcp",
-    "platformdirs",
     "py_mini_racer",
     "pydantic",
     "scipy",

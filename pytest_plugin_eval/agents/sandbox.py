@@ -7,14 +7,15 @@ import os
 import secrets
 import shutil
 import stat
+import sys
 import threading
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from filelock import FileLock, Timeout
-from platformdirs import user_cache_path
 
 from pytest_plugin_eval.errors import AgentError
 
@@ -190,7 +191,18 @@ class RunRoot:
 
 def default_run_root() -> Path:
     """Return the place of run directories where the user names none."""
-    return user_cache_path("pytest-plugin-eval", appauthor=False) / "runs"
+    return user_cache(os.environ, sys.platform) / "pytest-plugin-eval" / "runs"
+
+
+def user_cache(env: Mapping[str, str], platform: str) -> Path:
+    """Return the user's cache directory: ``XDG_CACHE_HOME``, else the platform's own.
+
+    A relative value does not count (XDG Base Directory Specification, 0.8).
+    """
+    chosen = Path(env.get("XDG_CACHE_HOME", ""))
+    if chosen.is_absolute():
+        return chosen
+    return Path.home() / ("Library/Caches" if platform == "darwin" else ".cache")
 
 
 def remove_tree(path: Path) -> bool:

@@ -13,7 +13,7 @@ from pytest_plugin_eval.settings import Settings
 __all__ = ["Picked", "rewrite_arguments"]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Picked:
     """What the arguments said of cases."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import shutil
 import signal
 import tempfile
@@ -35,7 +34,7 @@ __all__ = ["CaseProgress", "EvalController"]
 ALIKE = 3
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class CaseProgress:
     """What has come in of one case, by its node id."""
 
@@ -56,7 +55,7 @@ class EvalController:
         self.partial_reason: str | None = None
         self.signal: signal.Signals | None = None
         """The signal that ended the session, if one did."""
-        self.processes = Path(tempfile.gettempdir(), f"plugin-eval-{secrets.token_hex(16)}")
+        self.processes = Path(tempfile.gettempdir(), f"plugin-eval-{os.urandom(16).hex()}")
         """Where workers on this machine that have runs to make leave their process ids."""
         self.written: list[Path] = []
         self.unwritten: list[str] = []

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 __all__ = ["VERDICT", "case_of", "is_run_id", "run_name", "verdict_id"]
 
 VERDICT = "score"
-_RUN_ID = re.compile(r"::run\[(?:with|without)-[1-9][0-9]*\]\Z")
-_RUN_NAME = re.compile(r"run\[(with|without)-([1-9][0-9]*)\]\Z")
+# Texts, for `re` to compile when the first is met: most sessions meet none.
+_RUN_ID = r"::run\[(?:with|without)-[1-9][0-9]*\]\Z"
+_RUN_NAME = r"run\[(with|without)-([1-9][0-9]*)\]\Z"
 
 
 def run_name(key: RunKey) -> str:
@@ -24,13 +25,13 @@ def parse_run_name(name: str) -> tuple[Arm, int] | None:
     """Return arm and number of an item name, or ``None`` when it is no run's."""
     from pytest_plugin_eval.records.model import Arm
 
-    match = _RUN_NAME.match(name)
+    match = re.match(_RUN_NAME, name)
     return (Arm(match[1]), int(match[2])) if match else None
 
 
 def is_run_id(nodeid: str) -> bool:
     """Whether a node id looks like a run's."""
-    return _RUN_ID.search(nodeid) is not None
+    return "::run[" in nodeid and re.search(_RUN_ID, nodeid) is not None
 
 
 def case_of(run_id: str) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 __all__ = ["CollectionState"]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class CollectionState:
     """Filled while cases are collected; sent to the controller by xdist workers (decisions, 22)."""
 

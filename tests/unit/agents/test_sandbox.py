@@ -9,7 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_plugin_eval.agents.sandbox import RunRoot, Sandbox, remove_tree
+from pytest_plugin_eval.agents.sandbox import (
+    RunRoot,
+    Sandbox,
+    remove_tree,
+    user_cache,
+)
 from pytest_plugin_eval.errors import AgentError
 
 
@@ -126,3 +131,17 @@ def test_place_that_cannot_be_used_names_the_option(tmp_path: Path) -> None:
 
     with pytest.raises(AgentError, match="name another place with --eval-run-root"):
         RunRoot(tmp_path / "file").new()
+
+
+@pytest.mark.parametrize(
+    ("env", "platform", "expected"),
+    [
+        pytest.param({}, "linux", "{home}/.cache", id="linux"),
+        pytest.param({}, "darwin", "{home}/Library/Caches", id="macos"),
+        pytest.param({"XDG_CACHE_HOME": "/elsewhere"}, "linux", "/elsewhere", id="chosen"),
+        pytest.param({"XDG_CACHE_HOME": "relative"}, "linux", "{home}/.cache", id="relative"),
+        pytest.param({"XDG_CACHE_HOME": ""}, "linux", "{home}/.cache", id="empty"),
+    ],
+)
+def test_user_cache(env: dict[str, str], platform: str, expected: str) -> None:
+    assert user_cache(env, platform) == Path(expected.format(home=Path.home()))
