@@ -67,8 +67,9 @@ def pytest_runtest_makereport(
 
         # A plain attribute of plain values travels from xdist's workers by itself.
         report.eval_run = codec_of(item.config).encode(graded)  # type: ignore[attr-defined]
-        if call.excinfo is not None and call.when == "setup" and report.failed:
-            report.longrepr = str(call.excinfo.value)
+    if call.when == "setup" and report.failed and hasattr(item, "setup_failure"):
+        # pytest asks an item only about its call; a run is made in its setup.
+        report.longrepr = item.setup_failure(call.excinfo)
     if graded is not None and call.when == "teardown":
         del item.stash[report_key]  # items live as long as the session
     return report

@@ -63,3 +63,8 @@ class Settings:
     tags: tuple[str, ...] = ()
     root: Path | None = None
     """Chosen by ``plugin-eval run``; ``None``: the nearest plugin of each eval directory."""
+
+    @property
+    def ceiling_usd(self) -> float | None:
+        """The cost ceiling that holds: none for a replay, which costs nothing."""
+        return None if self.mode is Mode.REPLAY else self.max_cost_usd

@@ -11,8 +11,9 @@ from pytest_plugin_eval.cases.fingerprint import plugin_hash, prompt_hash, setti
 from pytest_plugin_eval.errors import RecordError
 from pytest_plugin_eval.records.codec import decode
 from pytest_plugin_eval.records.layout import record_path
-from pytest_plugin_eval.records.model import Ending, RunOutcome, RunRecord
+from pytest_plugin_eval.records.model import Ending, RunKey, RunOutcome, RunRecord
 from pytest_plugin_eval.records.trace import Trace
+from pytest_plugin_eval.text import shown
 
 __all__ = ["Replay"]
 
@@ -38,6 +39,13 @@ class Replay:
             return _unusable(request, f"{path}: {error.strerror}")
         except RecordError as error:
             return _unusable(request, str(error))
+        if record.key != request.key:
+            # Copied or renamed by hand: a run that was made once must not count as another one.
+            return _unusable(
+                request,
+                f"{path}: is the record of {_named(record.key)}, expected that of "
+                f"{_named(request.key)}; record the case again with --eval-mode record",
+            )
         changed = [] if self._named else _changes(request, record)
         if changed:
             return _unusable(
@@ -75,6 +83,10 @@ def _changes(request: AgentRequest, record: RunRecord) -> list[str]:
         for name, current, word in checks
         if name in record.provenance and record.provenance[name] != current(request.case)
     ]
+
+
+def _named(key: RunKey) -> str:
+    return f"{shown(key.case)} {key.arm.value}-{key.number}"
 
 
 def _unusable(request: AgentRequest, error: str) -> RunRecord:

@@ -42,13 +42,14 @@ class RunMaker:
             timeout_s=settings.grader_timeout_s, free_only=settings.free_only
         )
         self._lock = threading.Lock()
-        self._blocked: dict[str, str] = {}
+        # By suite root and case id: two plugins may have a case of the same id.
+        self._blocked: dict[tuple[Path, str], str] = {}
         self._first_ending: Ending | None = None
         self._stopped: str | None = None
 
     def record(self, planned: PlannedCase, key: RunKey) -> RunRecord:
         """Return the record of a run, made now unless something forbids it."""
-        reason = self._forbidden(key)
+        reason = self._forbidden(planned, key)
         if reason is not None:
             return _not_started(key, reason)
         request = AgentRequest(
@@ -62,7 +63,8 @@ class RunMaker:
             hidden=self._hidden,
         )
         record = self._backend.run(request)
-        self._note(record)
+        if self._settings.mode is not Mode.REPLAY:  # a replayed run was paid for earlier
+            self._note(planned, record)
         return record
 
     def reports(
@@ -115,7 +117,7 @@ class RunMaker:
         """Clean up after the last run; return lines about what could not be removed."""
         return self._backend.close()
 
-    def _forbidden(self, key: RunKey) -> str | None:
+    def _forbidden(self, planned: PlannedCase, key: RunKey) -> str | None:
         if self._stopped is not None:
             return self._stopped
         if not self._ledger.may_start():
@@ -124,12 +126,11 @@ class RunMaker:
                 f"${self._ledger.spent_usd:.2f} spent"
             )
         with self._lock:
-            return self._blocked.get(key.case)
+            return self._blocked.get((planned.case.root, key.case))
 
-    def _note(self, record: RunRecord) -> None:
+    def _note(self, planned: PlannedCase, record: RunRecord) -> None:
         outcome = record.outcome
-        if self._settings.mode is not Mode.REPLAY:  # a replayed run was paid for earlier
-            self._ledger.add(outcome.cost_usd)
+        self._ledger.add(outcome.cost_usd)
         with self._lock:
             if self._first_ending is None:
                 self._first_ending = outcome.ending
@@ -137,7 +138,8 @@ class RunMaker:
                     # Every further run would fail the same way (spec: 6.2).
                     self._stopped = "the credential was refused in the first run"
             if outcome.ending is Ending.NOT_LOADED:
-                self._blocked[record.key.case] = f"not started: {outcome.error}"
+                place = (planned.case.root, record.key.case)
+                self._blocked[place] = f"not started: {outcome.error}"
 
 
 def _not_started(key: RunKey, reason: str) -> RunRecord:

@@ -191,9 +191,13 @@ class EvalRun(pytest.Item):
         self, excinfo: pytest.ExceptionInfo[BaseException]
     ) -> object:
         """Return the compact text of a run's own outcome, and a traceback for anything else."""
-        if isinstance(excinfo.value, RunFailed | EvalError):
+        if isinstance(excinfo.value, RunFailed | RunNotMeasured | EvalError):
             return str(excinfo.value)
         return super().repr_failure(excinfo)
+
+    def setup_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> object:
+        """Return what is told of a run that could not be made or was not measured."""
+        return self.repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Return where the run is defined and its headline."""

@@ -177,7 +177,7 @@ class EvalController:
             if not self._may_start():
                 self._partial("cost_ceiling")
             return
-        if len(self._first) < ALIKE:
+        if len(self._first) < ALIKE and self._settings.mode is not Mode.REPLAY:
             self._first.append(run)
             self._watch_first()
         if not self._may_start():
@@ -192,7 +192,7 @@ class EvalController:
                 f"the credential was refused in the first run: {first.outcome.error}",
                 "auth_failed",
             )
-        elif len(self._first) == ALIKE and self._settings.mode is not Mode.REPLAY:
+        elif len(self._first) == ALIKE:
             causes = {(run.outcome.ending, run.outcome.error) for run in self._first}
             if len(causes) == 1 and not first.outcome.is_measured:
                 self._stop(
@@ -202,7 +202,7 @@ class EvalController:
                 )
 
     def _may_start(self) -> bool:
-        ceiling = self._settings.max_cost_usd
+        ceiling = self._settings.ceiling_usd
         return ceiling is None or self.spent_usd < ceiling
 
     def _partial_if_unfinished(self) -> None:

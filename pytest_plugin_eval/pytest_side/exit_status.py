@@ -19,6 +19,9 @@ def exit_status(status: int, *, partial_reason: str | None, load_problems: bool)
         return status
     if partial_reason in _PARTIAL:
         return int(pytest.ExitCode.INTERRUPTED)
+    if partial_reason == "not_measured" and status == pytest.ExitCode.INTERRUPTED:
+        # The session was stopped, which pytest tells as 2, since its first runs were lost alike.
+        return int(pytest.ExitCode.TESTS_FAILED)
     if load_problems and status in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         return int(pytest.ExitCode.TESTS_FAILED)
     return status

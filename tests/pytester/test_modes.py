@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pytest_plugin_eval.cases.fingerprint import prompt_hash
-from pytest_plugin_eval.records.model import RunRecord
+from pytest_plugin_eval.records.model import Ending, RunRecord
 from pytest_plugin_eval.storage.record_files import write_record
 from tests.pytester.conftest import HELLO, StandInAgent, Suite, answered
 
@@ -125,6 +126,39 @@ def test_damaged_record_is_not_measured_and_named(suite: Suite) -> None:
 
     result.assert_outcomes(passed=1, errors=1, failed=1)
     result.stdout.fnmatch_lines(["*with-2.jsonl*"])
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("first/with-1", "first/with-2"), ("other/with-1", "first/with-2")],
+    ids=["other-number", "other-case"],
+)
+def test_record_of_another_run_is_not_measured(suite: Suite, source: str, target: str) -> None:
+    suite.case("first")
+    suite.records("first", "hh")
+    suite.records("other", "h")
+    base = suite.evals / "recordings" / "evals"
+    shutil.copy(base / f"{source}.jsonl", base / f"{target}.jsonl")
+
+    result = suite.replay("evals")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.assert_outcomes(passed=1, errors=1, failed=1)
+    result.stdout.fnmatch_lines(["*is the record of 'evals/* with-1, expected that of *with-2*"])
+
+
+def test_replay_knows_no_ceiling_and_no_credential(suite: Suite) -> None:
+    suite.case("first")
+    suite.record("first", "with", 1, ending=Ending.CREDENTIAL_REFUSED, error="exit 1: 401")
+    suite.record("first", "with", 2)
+    suite.case("second")
+    suite.record("second", "with", 1)
+
+    result = suite.replay("evals", "--eval-max-cost-usd", "0")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.assert_outcomes(passed=3, errors=1, failed=1)
+    assert suite.document()["partialReason"] == "not_measured"
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from pytest_plugin_eval.agents.binary import Binary
+from pytest_plugin_eval.agents.claude_cli import ClaudeCli
 from pytest_plugin_eval.pytest_side.options import OPTIONS
-from tests.pytester.conftest import Suite
+from tests.pytester.conftest import StandInAgent, Suite
 
 
 @pytest.mark.parametrize(
@@ -121,6 +125,14 @@ def test_grant_that_cannot_hold_is_refused_before_any_run(suite: Suite, grant: s
     assert not (suite.evals / "results").exists() or not list((suite.evals / "results").iterdir())
 
 
+def test_tools_are_split_at_commas_and_spaces(suite: Suite, agent: StandInAgent) -> None:
+    suite.case("first", front="runs: 1")
+
+    suite.pytester.runpytest("evals", "--eval-allow-tools", "Write,Edit", "Read(a b, c) WebSearch")
+
+    assert agent.requests[0].allow_tools == ("Write", "Edit", "Read(a b, c)", "WebSearch")
+
+
 @pytest.mark.parametrize("path", ["evals", "evals/", "evals/first::run[with-1]", "."])
 def test_path_swallowed_by_a_list_of_tools_is_told(suite: Suite, path: str) -> None:
     suite.case("first")
@@ -139,3 +151,16 @@ def test_run_root_inside_the_plugin_is_refused_before_any_run(suite: Suite, plac
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: run directories would lie in *--eval-run-root"])
+
+
+def test_run_root_that_cannot_be_made_is_told_without_a_traceback(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite.case("first", front="runs: 1")
+    backend = ClaudeCli(Binary(path=Path("claude"), version="2.1.332", origin="a test"), env={})
+    monkeypatch.setattr(ClaudeCli, "find", lambda **_: backend)
+
+    result = suite.pytester.runpytest("evals", "--eval-run-root", "/dev/null/runs")
+
+    result.stdout.fnmatch_lines(["*/dev/null/runs: run directories cannot be made here*"])
+    result.stdout.no_fnmatch_line("*def *")

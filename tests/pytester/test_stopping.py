@@ -83,7 +83,7 @@ def test_three_runs_lost_for_one_reason_stop_the_session(suite: Suite, agent: St
 
     assert len(agent.requests) == 3
     assert suite.document()["partialReason"] == "not_measured"
-    assert result.ret != pytest.ExitCode.OK
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
 
 
 def test_plugin_not_loaded_spends_nothing_further_on_the_case(
@@ -107,6 +107,28 @@ def test_plugin_not_loaded_spends_nothing_further_on_the_case(
     ]  # fmt: skip
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["*skill demo:x is not loaded*"])
+
+
+def test_plugin_not_loaded_stops_no_case_of_another_plugin(
+    suite: Suite, agent: StandInAgent
+) -> None:
+    suite.case("first", front="runs: 1")
+    other = Suite(suite.pytester, suite.root / "sub")
+    (other.root / ".claude-plugin").mkdir(parents=True)
+    (other.root / ".claude-plugin" / "plugin.json").write_text('{"name": "sub"}', encoding="utf-8")
+    other.case("first", front="runs: 1")
+
+    def answer(request: AgentRequest) -> RunRecord:
+        lost = request.case.root == suite.root
+        return answered(request, "hello", ending=Ending.NOT_LOADED if lost else Ending.COMPLETED)
+
+    agent.answer = answer
+
+    _live(suite, "sub/evals")
+
+    assert [request.case.root for request in agent.requests] == [
+        suite.root, other.root, other.root
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("when", [1, 3])

@@ -120,6 +120,7 @@ def test_missing_agent_is_said_by_every_run_of_the_workers(suite: Suite) -> None
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["*/nowhere/claude*"])
+    result.stdout.no_fnmatch_line("*def setup*")  # no traceback
 
 
 def test_missing_agent_is_a_usage_error_without_workers(suite: Suite) -> None:
