@@ -21,6 +21,7 @@ from pytest_plugin_eval.pytest_side.signals import SessionSignals
 from pytest_plugin_eval.pytest_side.stash import (
     collection_key,
     settings_key,
+    workbench_key,
 )
 from pytest_plugin_eval.settings import Mode
 
@@ -242,7 +243,8 @@ class EvalController:
         from pytest_plugin_eval.pytest_side.verdicts import verdict_of
 
         progress.verdict_given = True
-        verdict = verdict_of(case, progress, self._settings)
+        ascii_only = self._config.stash[workbench_key].ascii_only
+        verdict = verdict_of(case, progress, self._settings, ascii_only=ascii_only)
         if verdict is None or self._session is None:
             return
         # Otherwise pytest's progress runs past 100 %.

@@ -75,6 +75,7 @@ def suite_info(
         tag_filters=settings.tags,
         plugins=tuple(plugins[path] for path in sorted(plugins)),
         free_only=settings.free_only,
+        min_delta=settings.min_delta,
         claude_version=_words(run.provenance.get("claude_version", "") for run in runs)
         or agent_version,
         started_at=_iso(started),

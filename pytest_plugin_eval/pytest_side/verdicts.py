@@ -61,7 +61,9 @@ class Verdict:
         return report
 
 
-def verdict_of(case: str, progress: CaseProgress, settings: Settings) -> Verdict | None:
+def verdict_of(
+    case: str, progress: CaseProgress, settings: Settings, *, ascii_only: bool = False
+) -> Verdict | None:
     """Return the verdict of a case from the runs that came in, or ``None`` when not one did."""
     if not progress.runs:
         return None
@@ -71,7 +73,7 @@ def verdict_of(case: str, progress: CaseProgress, settings: Settings) -> Verdict
     reason = _incomplete(progress, result)
     if reason is not None:
         return Verdict(nodeid=nodeid, location=location, outcome="skipped", text=reason)
-    passed = result.passed and _reaches_min_delta(result, settings)
+    passed = result.passed
     text = None
     if not passed:
         plan = result.info.plan
@@ -80,9 +82,8 @@ def verdict_of(case: str, progress: CaseProgress, settings: Settings) -> Verdict
             threshold=settings.threshold,
             selected=len(progress.expected),
             planned=plan.with_runs + plan.without_runs,
+            ascii_only=ascii_only,
         )
-        if result.passed:
-            text += f"\nΔ is below --eval-min-delta {settings.min_delta:g}"
     excused = not passed and settings.report_only and _all_measured(progress)
     return Verdict(
         nodeid=nodeid,
@@ -104,7 +105,13 @@ def result_of(progress: CaseProgress, settings: Settings) -> CaseResult:
         without_runs=selected[Arm.WITHOUT],
         two_arms=info.plan.two_arms,
     )
-    return case_result(info, runs, threshold=settings.threshold, expected=expected)
+    return case_result(
+        info,
+        runs,
+        threshold=settings.threshold,
+        min_delta=settings.min_delta,
+        expected=expected,
+    )
 
 
 def _incomplete(progress: CaseProgress, result: CaseResult) -> str | None:
@@ -118,9 +125,3 @@ def _incomplete(progress: CaseProgress, result: CaseResult) -> str | None:
 
 def _all_measured(progress: CaseProgress) -> bool:
     return all(run.measured for run in progress.runs.values())
-
-
-def _reaches_min_delta(result: CaseResult, settings: Settings) -> bool:
-    if settings.min_delta is None:
-        return True
-    return result.delta is not None and result.delta >= settings.min_delta

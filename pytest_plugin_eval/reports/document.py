@@ -83,6 +83,8 @@ def _suite(suite: SuiteResult) -> dict[str, object]:
     fields["plugins"] = [_plugin(plugin) for plugin in info.plugins]
     fields["evalDir"] = info.eval_dir
     fields["freeOnly"] = info.free_only
+    if info.min_delta is not None:
+        fields["minDelta"] = info.min_delta
     if info.recorded:
         fields["recorded"] = info.recorded
     return fields

@@ -97,7 +97,7 @@ def verdict_text(
 
 
 def _reasons(case: CaseResult, threshold: float) -> list[str]:
-    if case.passed:  # Failed for another reason, such as a limit on Δ.
+    if case.passed:
         return []
     reasons = []
     if case.score is not None and not meets_threshold(case.score, threshold):
@@ -114,7 +114,17 @@ def _reasons(case: CaseResult, threshold: float) -> list[str]:
             f"{case.info.name}: {lost} of {plural(total, 'run')} not measured; "
             "a case passes only when all its runs are"
         )
+    if case.missed_delta is not None:
+        reasons.append(f"{case.info.name}: {_missed_delta(case, case.missed_delta)}")
     return reasons or [f"{case.info.name}: not every planned run was made"]
+
+
+def _missed_delta(case: CaseResult, asked: float) -> str:
+    if case.delta is None:
+        why = case.withheld or "the case was run in one arm"
+        return f"Δ is not known ({why}), and --eval-min-delta asks for {asked:g}"
+    delta, limit = below(case.delta, asked)
+    return f"Δ {delta} is below --eval-min-delta {limit}"
 
 
 def _run_lines(run: RunReport) -> list[str]:
@@ -199,6 +209,8 @@ def _note(case: CaseResult) -> str:
     missing = case.info.plan.with_runs + case.info.plan.without_runs - total
     if missing > 0:
         parts.append(f"{plural(missing, 'planned run')} not made")
+    if case.missed_delta is not None and case.delta is not None:
+        parts.append(_missed_delta(case, case.missed_delta))
     parts += [note for note in (_delta_note(case), _failure_note(case)) if note]
     return "; ".join(parts)
 

@@ -25,13 +25,15 @@ def case_result(
     runs: Iterable[RunReport],
     *,
     threshold: float,
+    min_delta: float | None = None,
     expected: Plan | None = None,
 ) -> CaseResult:
     """Return the numbers of one case. Spec: behaviour-evals, 5.3; deviations, D1.
 
     *runs* holds at most one report a key, in any order; runs that were never started are left out.
     *expected* is what the session selected, when that is less than the case's plan: the case passes
-    only when all of it was measured.
+    only when all of it was measured. With *min_delta* a case whose Δ is below it, or not known,
+    does not pass.
     """
     expected = expected or info.plan
     started = [run for run in runs if run.outcome.ending is not Ending.NOT_STARTED]
@@ -41,6 +43,8 @@ def case_result(
     score, score_without = _mean_score(with_runs), _mean_score(without_runs)
     withheld = _withheld(with_runs, without_runs, expected) if info.plan.two_arms else None
     comparable = info.plan.two_arms and withheld is None
+    delta = _difference(score, score_without) if comparable else None
+    misses_delta = min_delta is not None and (delta is None or delta < min_delta)
     return CaseResult(
         info=info,
         with_runs=with_runs,
@@ -49,14 +53,16 @@ def case_result(
         pass_rate=_pass_rate(with_runs),
         score_without=score_without if comparable else None,
         pass_rate_without=_pass_rate(without_runs),
-        delta=_difference(score, score_without) if comparable else None,
+        delta=delta,
         passed=(
             score is not None
             and meets_threshold(score, threshold)
             and _all_measured(with_runs, expected.with_runs)
             and _all_measured(without_runs, expected.without_runs)
+            and not misses_delta
         ),
         withheld=withheld,
+        missed_delta=min_delta if misses_delta else None,
     )
 
 

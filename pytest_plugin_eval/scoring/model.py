@@ -131,9 +131,12 @@ class CaseResult:
     pass_rate_without: float | None
     delta: float | None
     passed: bool
-    """WITH is at or above the threshold and every planned run of either arm was measured."""
+    """WITH is at or above the threshold, Δ at or above the smallest one asked for, if one was, and
+    every planned run of either arm was measured."""
     withheld: str | None = None
     """Why Δ is not shown although both arms were planned, for example ``asymmetric loss``."""
+    missed_delta: float | None = None
+    """The smallest Δ asked for, where it was not reached; ``None`` where it was, or none was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +155,7 @@ class SuiteInfo:
     tag_filters: tuple[str, ...] = ()
     plugins: tuple[Mapping[str, str], ...] = ()
     free_only: bool = False
+    min_delta: float | None = None
     claude_version: str = ""
     started_at: str = ""
     duration_s: float = 0.0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import sys
+
 import pytest
 
 from pytest_plugin_eval.records.model import Ending
@@ -77,7 +80,23 @@ def test_min_delta_fails_a_case_of_too_little_gain(suite: Suite) -> None:
 
     assert lenient.ret == pytest.ExitCode.OK
     assert strict.ret == pytest.ExitCode.TESTS_FAILED
-    strict.stdout.fnmatch_lines(["*is below --eval-min-delta 0.6*"])
+    strict.stdout.fnmatch_lines(["first: Δ 0.50 is below --eval-min-delta 0.60"])
+    strict.stdout.fnmatch_lines(["1 case · 0 passed*"])
+    assert suite.document()["cases"][0]["passed"] is False  # type: ignore[index]
+    assert suite.document()["suite"]["minDelta"] == 0.6  # type: ignore[index]
+
+
+def test_verdict_is_told_to_a_terminal_that_has_only_ascii(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite.case("first")
+    suite.records("first", "g", "g")
+    monkeypatch.setattr(sys, "__stdout__", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+
+    result = suite.replay("evals")
+
+    result.stdout.fnmatch_lines(["CASE * delta *", "* x hello (weight 1): pattern not found*"])
+    assert result.stdout.str().isascii()
 
 
 def test_partly_selected_case_gets_its_verdict_from_the_selected_runs(suite: Suite) -> None:

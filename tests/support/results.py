@@ -102,9 +102,14 @@ def lost(name: str, *, case: CaseInfo | None = None) -> RunReport:
     return run(name, "", case=case, ending=Ending.AGENT_ERROR, error="API Error: 529 overloaded")
 
 
-def case(info: CaseInfo | None = None, *runs: RunReport, threshold: float = 1.0) -> CaseResult:
+def case(
+    info: CaseInfo | None = None,
+    *runs: RunReport,
+    threshold: float = 1.0,
+    min_delta: float | None = None,
+) -> CaseResult:
     """Return the result of a case; its runs are moved to it."""
-    return case_result(info or case_info(), runs, threshold=threshold)
+    return case_result(info or case_info(), runs, threshold=threshold, min_delta=min_delta)
 
 
 def suite_info(**fields: object) -> SuiteInfo:

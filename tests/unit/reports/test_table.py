@@ -10,7 +10,7 @@ from pytest_plugin_eval.records.model import Ending
 from pytest_plugin_eval.reports.columns import cell, decimals, display_width, signed, wrapped
 from pytest_plugin_eval.reports.table import run_failure_text, table_lines, verdict_text
 from pytest_plugin_eval.scoring.aggregate import suite_result
-from pytest_plugin_eval.scoring.model import CaseResult, RunReport, SuiteResult
+from pytest_plugin_eval.scoring.model import CaseResult, Plan, RunReport, SuiteResult
 from tests.support.golden import check_golden
 from tests.support.results import (
     case,
@@ -158,16 +158,34 @@ def test_verdict_gives_the_row_and_the_failing_graders() -> None:
     check_golden("verdict.txt", text + "\n")
 
 
-def test_verdict_of_a_case_above_the_threshold_is_its_row() -> None:
+def test_verdict_of_too_small_a_difference_says_so_above_the_row() -> None:
     info = case_info(runs=plan(1, 1))
-    result = case(info, run("with-1"), run("without-1"))
+    result = case(info, run("with-1"), run("without-1"), min_delta=0.5)
 
     text = verdict_text(result, threshold=1.0, selected=2, planned=2)
 
     assert text == (
+        "first-case: Δ 0.00 is below --eval-min-delta 0.50\n\n"
         "CASE        WITH  W/OUT Δ      RUNS COST    NOTES\n"
         "first-case  1.00  1.00  0.00   2    $0.02"
     )
+
+
+@pytest.mark.parametrize(
+    ("runs", "graded", "why"),
+    [
+        (plan(1, 0), ["with-1"], "the case was run in one arm"),
+        (plan(1, 1), ["with-1"], "no without-run was made"),
+    ],
+)
+def test_verdict_without_a_difference_says_that_it_is_not_known(
+    runs: Plan, graded: list[str], why: str
+) -> None:
+    result = case(case_info(runs=runs), *map(run, graded), min_delta=0.5)
+
+    text = verdict_text(result, threshold=1.0, selected=1, planned=1)
+
+    assert f"Δ is not known ({why}), and --eval-min-delta asks for 0.5" in text
 
 
 def test_verdict_tells_a_score_just_below_the_threshold_from_it() -> None:

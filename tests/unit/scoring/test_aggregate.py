@@ -121,6 +121,23 @@ def test_case_passes_at_the_threshold(
     assert result.passed is passed
 
 
+@pytest.mark.parametrize(
+    ("min_delta", "passed"), [(None, True), (0.5, True), (0.51, False), (-1.0, True)]
+)
+def test_case_fails_below_the_difference_asked_for(min_delta: float | None, passed: bool) -> None:
+    runs = (*_arm("with", "P", "P"), *_arm("without", "P", "F"))
+
+    result = case(case_info(runs=plan(2, 2)), *runs, min_delta=min_delta)
+
+    assert (result.passed, result.missed_delta is None) == (passed, passed)
+
+
+def test_case_without_a_difference_misses_the_one_asked_for() -> None:
+    result = case(case_info(runs=plan(1, 0)), *_arm("with", "P"), min_delta=-1.0)
+
+    assert (result.passed, result.missed_delta) == (False, -1.0)
+
+
 def test_suite_means_are_over_cases() -> None:
     one = case(case_info("one"), *_arm("with", "P", "P", "P"), *_arm("without", "F", "F", "F"))
     two = case(case_info("two"), *_arm("with", "P", "F", "F"), *_arm("without", "P", "P", "P"))
