@@ -29,7 +29,7 @@ from pytest_plugin_eval.records.model import (
     RunOutcome,
     RunRecord,
 )
-from pytest_plugin_eval.records.redact import redacted
+from pytest_plugin_eval.records.redact import redacted, redactor
 from pytest_plugin_eval.records.trace import Trace
 from pytest_plugin_eval.text import cut, shown
 
@@ -103,7 +103,7 @@ class ClaudeCli:
             if foreign := sandbox.foreign_configuration():
                 problem = f"the configuration directory holds {shown(foreign)} before the start"
                 return self._unmade(request, started, Ending.CONTAMINATED, problem)
-            session = self._session(request, sandbox)
+            session = self._session(request, sandbox, secrets)
         except OSError as error:
             record = self._unmade(request, started, Ending.SETUP_FAILED, f"set-up failed: {error}")
             return _finished(record, secrets)
@@ -134,7 +134,7 @@ class ClaudeCli:
             path = request.run_root or self._run_root
             return self._roots.setdefault(path, RunRoot(path))
 
-    def _session(self, request: AgentRequest, sandbox: Sandbox) -> _Session:
+    def _session(self, request: AgentRequest, sandbox: Sandbox, secrets: Sequence[str]) -> _Session:
         case = request.case
         before = list_workspace(sandbox.workspace)
         child = self._follow(request, sandbox)
@@ -144,7 +144,7 @@ class ClaudeCli:
         if found.ending is not Ending.INTERRUPTED:
             found = _proven(trace, request, sandbox) or found
         if request.keep:
-            text = "".join(f"{line}\n" for line in child.lines)
+            text = "".join(f"{line}\n" for line in map(redactor(secrets), child.lines))
             Path(sandbox.out, "trace.jsonl").write_text(text, encoding="utf-8")
         return _Session(
             child=child, trace=trace, found=found, files=files, notes=(*child.notes, *notes)

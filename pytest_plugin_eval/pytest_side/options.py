@@ -402,6 +402,8 @@ def _check_together(settings: Settings, config: pytest.Config) -> None:
             )
         if not settings.from_dir.is_dir():
             raise SettingsError(f"--eval-from: {settings.from_dir} is not a directory")
+    if settings.json_path is not None and settings.json_path.is_dir():
+        raise SettingsError(f"--eval-json: {settings.json_path} is a directory, expected a file")
     for name, tools in (
         ("--eval-allow-tools", settings.allow_tools),
         ("--eval-disallow-tools", settings.disallow_tools),

@@ -43,7 +43,10 @@ class EvalTerminal:
         return self._controller.state
 
     def pytest_report_collectionfinish(self) -> list[str]:
-        """Say which mode runs, with which agent."""
+        """Say which mode runs, with which agent, and what there is to know before."""
+        return self._wrapped(self._head_lines())
+
+    def _head_lines(self) -> list[str]:
         if not self._controller.cases:
             return []
         mode = self._settings.mode
@@ -54,7 +57,7 @@ class EvalTerminal:
             line += f", from {source}; no agent, no cost"
         elif note:
             line += f", {note}"
-        return self._wrapped([line, *self._state.notes, *self._state.advice])
+        return [line, *self._state.notes, *self._state.advice]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table, or the plan, and what else the reader has to know."""
@@ -105,7 +108,7 @@ class EvalTerminal:
 
     def _result_lines(self) -> Iterable[str]:
         if self._controller.is_distributed:
-            yield from self._state.advice  # no lines are asked for after a distributed collection
+            yield from self._head_lines()  # not asked for after a distributed collection
         yield from self._run_notes(self._controller.suites)
         if self._controller.reruns:
             were = "run was" if self._controller.reruns == 1 else "runs were"

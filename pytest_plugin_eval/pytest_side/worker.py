@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_plugin_eval.pytest_side.signals import SessionSignals
-from pytest_plugin_eval.pytest_side.stash import collection_key
+from pytest_plugin_eval.pytest_side.stash import collection_key, workbench_key
 from pytest_plugin_eval.pytest_side.state import CollectionState
 from pytest_plugin_eval.reports.plan import CasePlan
 
@@ -41,6 +41,7 @@ class EvalWorker:
     def pytest_sessionfinish(self) -> None:
         """Put what collection found into xdist's own parcel (decisions, 22)."""
         state = self._config.stash[collection_key]
+        agent = self._config.stash[workbench_key].backend_note
         output: dict[str, object] = self._config.workeroutput  # type: ignore[attr-defined]  # xdist's
         output["plugin_eval"] = {
             "plans": [dataclasses.asdict(plan) for plan in state.plans],
@@ -48,7 +49,7 @@ class EvalWorker:
             "loose": list(state.loose),
             "advice": list(state.advice),
             "unnamed": list(state.unnamed),
-            "notes": list(state.notes),
+            "notes": [*state.notes, *([f"agent: {agent}"] if agent else [])],
         }
 
 

@@ -96,7 +96,8 @@ def test_kept_directory_holds_the_trace_and_no_sign_in(
     kept = Path(record.notes[-1].removeprefix("run directory kept: "))
     assert sent == f"Bearer {TOKEN}"
     assert record.trace.last_message == "token [***]"
-    assert '"type":"result"' in (kept / "out" / "trace.jsonl").read_text(encoding="utf-8")
+    trace = (kept / "out" / "trace.jsonl").read_text(encoding="utf-8")
+    assert ('"type":"result"' in trace, TOKEN in trace) == (True, False)
     assert not (kept / "config" / ".credentials.json").exists()
 
 

@@ -28,6 +28,7 @@ from tests.pytester.conftest import StandInAgent, Suite
             "--eval-grader-timeout: expected a number above 0, got '0'",
         ),
         (["--eval-dir", "../out"], "--eval-dir: *"),
+        (["--eval-json", "evals"], "--eval-json: */evals is a directory, expected a file"),
         (["--eval-from", "nowhere"], "--eval-from: needs --eval-mode replay, the mode is live"),
         (["--eval-from", "x", "--eval-mode", "replay"], "--eval-from: */x is not a directory"),
         (["--eval-html", "x.html"], "--eval-html 'x.html': not available in this version yet"),

@@ -113,6 +113,25 @@ def test_loadscope_keeps_a_case_on_one_worker(suite: Suite) -> None:
     assert {name: len(ids) for name, ids in workers.items()} == {"a": 1, "b": 1}
 
 
+def test_mode_and_notes_are_said_although_workers_collect(suite: Suite) -> None:
+    suite.case("a")
+    suite.records("a", "h", "g")
+    (suite.evals / "evals.json").write_text("{}", encoding="utf-8")
+
+    result = suite.replay("evals", "-n", "1")
+
+    result.stdout.fnmatch_lines(["evals: replay mode,*", "*/evals/evals.json:*", "*is of another evaluation*"])
+
+
+@pytest.mark.agent
+def test_agent_is_named_although_workers_run_it(suite: Suite) -> None:
+    suite.case("a", front="runs: 1")
+
+    result = suite.pytester.runpytest("evals", "-n", "1", "--eval-max-cost-usd", "0")
+
+    assert "agent: Claude Code 2." in " ".join(result.stdout.str().split())
+
+
 def test_missing_agent_is_said_by_every_run_of_the_workers(suite: Suite) -> None:
     suite.case("a", front="runs: 1")
 
