@@ -15,7 +15,7 @@ from pytest_plugin_eval.cases.model import (
     ToolUsedSpec,
 )
 
-__all__ = ["advisories"]
+__all__ = ["Advisory", "advisories"]
 
 # Granting one of these offers all three to the agent (observed with Claude Code 2.1.332).
 EDITORS = frozenset({"Edit", "NotebookEdit", "Write"})

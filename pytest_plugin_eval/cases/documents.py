@@ -163,7 +163,7 @@ class _Reader:
             self._error(part, entry.path, "is not a regular file")
             return None
         try:
-            with open(entry.path, "rb") as file:
+            with open(entry.path, "rb", buffering=0) as file:  # read at once
                 return decoded(file.read())
         except OSError as error:
             self._error(part, entry.path, f"cannot be read: {error.strerror}")

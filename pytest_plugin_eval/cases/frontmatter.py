@@ -14,8 +14,9 @@ _JS_SPACE = (
 )
 FENCE = "---"
 _BLANK = f"[{_JS_SPACE.replace(chr(10), '')}]*"
-# A line of three hyphens, spaces around them allowed.
-_FENCE = re.compile(rf"(?:(?<=\n)|\A){_BLANK}---{_BLANK}(?=\n|\Z)")
+# Lines of three hyphens; spaces around them are allowed, but not before the first.
+_OPENING = re.compile(rf"---{_BLANK}(?=\n|\Z)")
+_CLOSING = re.compile(rf"\n{_BLANK}---{_BLANK}(?=\n|\Z)")
 
 
 class UnterminatedError(ValueError):
@@ -50,14 +51,13 @@ def split_frontmatter(text: str) -> Split:
     The reference looks for the hyphens anywhere, so that ``description: a --- b`` ends its
     frontmatter in the middle; the loader warns where that makes a difference.
     """
-    opening = _FENCE.match(text)
-    if opening is None or text[0] != "-" or opening.end() == len(text):
+    opening = _OPENING.match(text)
+    if opening is None or opening.end() == len(text):
         return Split(None, trimmed(text))
-    start = opening.end() + 1
-    # The lookbehind of `_FENCE` sees the line break that ends the opening fence.
-    closing = _FENCE.search(text, start)
+    # From the line break that ends the opening fence.
+    closing = _CLOSING.search(text, opening.end())
     if closing is None:
         raise UnterminatedError
     body = text[closing.end() :].lstrip(_JS_SPACE)
     line = text.count("\n", 0, len(text) - len(body)) + 1
-    return Split(text[start : closing.start()], body.rstrip(_JS_SPACE), line)
+    return Split(text[opening.end() + 1 : closing.start() + 1], body.rstrip(_JS_SPACE), line)

@@ -146,8 +146,9 @@ def _spec(raw: _Raw, report: Report) -> GraderSpec | None:
         return None
     given = {}
     refused: list[str] = []
+    known = model.model_fields
     for key, value in raw.fields.items():
-        if key not in model.model_fields:
+        if key not in known:
             text = _unknown_option(key, str(kind))
         elif value is None or (isinstance(value, dict) and None in value.values()):
             text = f"{key} must be {expected_of(model, key)}, got {value_shown(value)}"

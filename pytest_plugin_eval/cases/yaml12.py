@@ -38,7 +38,8 @@ MAX_DEPTH = 200
 # Beyond this a decimal number is infinite for JavaScript, and too long for Python's `int`.
 MAX_DIGITS = 308
 
-_STARTS_OTHER = frozenset("+-.0123456789tTfFnN~")
+_STARTS_NUMBER = frozenset("+-.0123456789")
+_STARTS_OTHER = _STARTS_NUMBER | frozenset("tTfFnN~")
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _BASED = re.compile(r"([-+]?)0(?:o([0-7]+)|x([0-9a-fA-F]+))")
@@ -95,7 +96,7 @@ def plain_value(text: str) -> object:
         return text
     if text in _WORDS:
         return _WORDS[text]
-    return _number(text)
+    return _number(text) if text[0] in _STARTS_NUMBER else text
 
 
 def _number(text: str) -> object:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from pytest_plugin_eval.agents.grants import not_granted
 from pytest_plugin_eval.agents.unsupported import unsupported
-from pytest_plugin_eval.cases.advisories import advisories
+from pytest_plugin_eval.cases.advisories import Advisory, advisories
 from pytest_plugin_eval.cases.model import PAID_TYPES, Case
 from pytest_plugin_eval.errors import CaseError
 from pytest_plugin_eval.graders.grade import has_scored_free_grader
@@ -23,19 +24,29 @@ DEFAULT_RUNS = 3
 VOTES = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # without slots, which leave no place for `info`
 class PlannedCase:
     """A case and the runs that this session wants of it."""
 
     case: Case
-    info: CaseInfo
     plan: Plan
     keys: tuple[RunKey, ...]
     source_file: Path
+    advisories: tuple[Advisory, ...] = ()
+    """Graders that cannot pass; of a replay nobody knows what was granted."""
+    not_granted: tuple[str, ...] = ()
+    """Tools that the case asks for and the user does not grant."""
     skip_reason: str | None = None
     """Why none of the runs is made, although nothing is wrong."""
     refusal: str | None = None
     """Why the case cannot be run by this version."""
+
+    @cached_property
+    def info(self) -> CaseInfo:
+        """What reports say of the case: one object for all its runs, made with the first."""
+        return case_info(
+            self.case, self.plan, advisories=self.advisories, not_granted=self.not_granted
+        )
 
     @property
     def votes_per_run(self) -> int:
@@ -56,21 +67,15 @@ def plan_case(
         plan, keys = _fresh_plan(case, settings, two_arms=two_arms)
     else:
         plan, keys = _recorded_plan(case, settings, recorded, two_arms=two_arms)
-    # Of a replay nobody knows what was granted when its runs were made.
     live = recorded is None
     grants, removed = settings.allow_tools, settings.disallow_tools
-    info = case_info(
-        case,
-        plan,
-        advisories=advisories(case, grants=grants, disallowed=removed) if live else (),
-        not_granted=not_granted(case, grants) if live else (),
-    )
     return PlannedCase(
         case=case,
-        info=info,
         plan=plan,
         keys=keys,
         source_file=case.source_file,
+        advisories=advisories(case, grants=grants, disallowed=removed) if live else (),
+        not_granted=not_granted(case, grants) if live else (),
         skip_reason=_skip_reason(case, settings, two_arms=two_arms),
         refusal=_refusal(case, settings),
     )

@@ -78,8 +78,13 @@ class EvalCase(pytest.Directory):
             self._fail((f"{self.path}: {error}",))
         tags, warnings = marker_names(planned.case, self.config)
         self._warn((*planned.case.warnings, *warnings))
+        # Its runs inherit them.
+        for tag in tags:
+            self.add_marker(tag)
+        if planned.skip_reason is not None:
+            self.add_marker(pytest.mark.skip(reason=planned.skip_reason))
         for key in planned.keys:
-            yield EvalRun.make(self, planned, key, place, tags)
+            yield EvalRun.make(self, planned, key, place)
 
     def _fail(self, problems: tuple[str, ...]) -> NoReturn:
         texts = tuple(self.relative(problem) for problem in problems)
@@ -111,12 +116,7 @@ class EvalRun(pytest.Item):
 
     @classmethod
     def make(
-        cls,
-        parent: EvalCase,
-        planned: PlannedCase,
-        key: RunKey,
-        place: EvalDirectory,
-        tags: tuple[str, ...],
+        cls, parent: EvalCase, planned: PlannedCase, key: RunKey, place: EvalDirectory
     ) -> EvalRun:
         """Return the item of one run."""
         name = run_name(key)
@@ -125,10 +125,6 @@ class EvalRun(pytest.Item):
         item: EvalRun = cls.from_parent(parent, name=name, nodeid=f"{parent.nodeid}::{name}")
         item.planned, item.key, item.place = planned, key, place
         item.path = planned.source_file
-        for tag in tags:
-            item.add_marker(tag)
-        if planned.skip_reason is not None:
-            item.add_marker(pytest.mark.skip(reason=planned.skip_reason))
         return item
 
     @property

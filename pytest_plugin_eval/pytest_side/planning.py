@@ -62,13 +62,13 @@ def _advice(planned: PlannedCase, settings: Settings) -> Iterator[str]:
     if settings.mode is Mode.REPLAY:
         return
     case = planned.case
-    if planned.info.not_granted:
-        tools = ", ".join(planned.info.not_granted)
+    if planned.not_granted:
+        tools = ", ".join(planned.not_granted)
         yield f"{case.id}: not granted: {tools} (grant with --eval-allow-tools)"
     scaffold = scaffold_warning(case)
     if scaffold is not None:
         yield f"warning: {scaffold}"
-    yield from (f"warning: {case.id}: {text}" for text in planned.info.advisories)
+    yield from (f"warning: {case.id}: {text}" for _, text in planned.advisories)
     for plugin in case.plugins:
         servers = declared_servers(str(plugin.path))
         if servers:

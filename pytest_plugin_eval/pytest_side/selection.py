@@ -63,8 +63,8 @@ class EvalSelection:
         unnamed = self._unnamed(wanted)
         state = config.stash[collection_key]
         state.unnamed.extend(dict.fromkeys(case_of(run.nodeid) for run in unnamed))
-        dropped = set(runs) - (set(wanted) - set(unnamed))
-        if dropped:
+        if unnamed or len(wanted) < len(runs):
+            dropped = set(runs) - (set(wanted) - set(unnamed))
             config.hook.pytest_deselected(items=[run for run in runs if run in dropped])
             items[:] = [item for item in items if item not in dropped]
 
@@ -112,6 +112,8 @@ class EvalSelection:
         picked = self._config.stash[picked_key]
         places = {run.place_case: run.place.path for run in runs}
         eval_dirs = {path: path.resolve() for path in set(places.values())}
+        if all(eval_dir in picked.named for eval_dir in eval_dirs.values()):
+            return []  # known without a look at each case
         unnamed = {
             case
             for case, place in places.items()

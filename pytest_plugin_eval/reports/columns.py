@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 import unicodedata
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -101,14 +100,18 @@ def hanging(text: str, width: int) -> list[str]:
 
     No word is broken: a path that is too long for a line stays fit to be copied.
     """
-    return textwrap.wrap(
-        text,
-        width,
-        subsequent_indent=INDENT,
-        break_long_words=False,
-        break_on_hyphens=False,
-        drop_whitespace=True,
-    ) or [""]
+    lines: list[str] = []
+    rest = text.rstrip()
+    while len(rest) > width:
+        first_word = len(rest) - len(rest.lstrip())
+        end = rest.rfind(" ", first_word, width + 1)
+        if end == -1:
+            end = rest.find(" ", max(width, first_word))
+        if end == -1:
+            break
+        lines.append(rest[:end].rstrip())
+        rest = INDENT + rest[end:].lstrip()
+    return [*lines, rest]
 
 
 def _pieces(word: str, room: int) -> list[str]:
