@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+import pytest_plugin_eval
 from pytest_plugin_eval.agents.base import AgentRequest
 from pytest_plugin_eval.agents.claude_cli import ClaudeCli
 from pytest_plugin_eval.records.model import Arm, Ending, RunKey, RunOutcome, RunRecord
 from pytest_plugin_eval.records.trace import Trace
 from pytest_plugin_eval.storage.record_files import write_record
 from tests.support.records import said
+
+# pytester forgets modules that a session in this process was the first to import. The next session
+# would have a second copy of some classes, and enum members that are equal to no other.
+for _module in pkgutil.walk_packages(pytest_plugin_eval.__path__, "pytest_plugin_eval."):
+    importlib.import_module(_module.name)
 
 HELLO = "---\ntype: regex\npattern: hello\n---\n"
 
