@@ -75,12 +75,13 @@ _GIT_HOOKS_TEXT = """
 _GIT_HOOKS = tuple(_GIT_HOOKS_TEXT.split())
 
 _SECRET_NAME = re.compile(
-    r"(?:^|_)(?:(?:API)?KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PAT|CREDENTIALS?)(?:_|$)",
+    r"(?:^|_)(?:(?:API)?KEY|TOKEN|SECRET|PASS(?:WORD|WD|PHRASE)?|PAT|CREDENTIALS?"
+    r"|CONNECTION_STRING)(?:_|$)",
     re.IGNORECASE,
 )
 # Such a variable names a place, not a secret, and its value is an ordinary path or address.
 _PLACE_NAME = re.compile(r"_(?:FILE|PATH|DIR|URL|URI|ENDPOINT|HELPER|TTL_MS)$", re.IGNORECASE)
-_PROXY_PASSWORD = re.compile(r"^[a-z0-9+.-]+://[^/@]*?:([^/]+)@", re.IGNORECASE)
+_URL_PASSWORD = re.compile(r"^[a-z0-9+.-]+://[^/@]*?:([^/]+)@", re.IGNORECASE)
 
 
 def inherited(env: Mapping[str, str]) -> dict[str, str]:
@@ -156,7 +157,7 @@ def _secrets(env: Mapping[str, str]) -> Iterator[str]:
     for name, value in env.items():
         if name == "ANTHROPIC_CUSTOM_HEADERS":
             yield from (line.partition(":")[2].strip() for line in value.splitlines())
-        elif name.lower().endswith("_proxy"):
-            yield from _PROXY_PASSWORD.findall(value)
-        elif _SECRET_NAME.search(name) and not _PLACE_NAME.search(name):
+            continue
+        yield from _URL_PASSWORD.findall(value)
+        if _SECRET_NAME.search(name) and not _PLACE_NAME.search(name):
             yield value

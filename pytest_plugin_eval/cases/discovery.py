@@ -50,6 +50,7 @@ __all__ = [
 ]
 
 _MANIFEST_MODULE = "pytest_plugin_eval.cases.manifest"
+_FINGERPRINT_MODULE = "pytest_plugin_eval.cases.fingerprint"
 _OF_MANIFEST = frozenset(
     ("Plugin", "manifest_notes", "nearest_plugin", "normalised_eval_dir", "read_plugin")
 )
@@ -167,6 +168,8 @@ def forget() -> None:
     forget_roots()
     if manifest := sys.modules.get(_MANIFEST_MODULE):
         manifest.manifest_of.cache_clear()
+    if fingerprint := sys.modules.get(_FINGERPRINT_MODULE):
+        fingerprint.forget_plugins()
     _located.cache_clear()
     _walked.cache_clear()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_plugin_eval.cases.discovery import case_directory_of
+from pytest_plugin_eval.cases.discovery import case_directory_of, eval_directory_of
 from pytest_plugin_eval.settings import Settings
 
 __all__ = ["Picked", "rewrite_arguments"]
@@ -19,15 +19,21 @@ class Picked:
 
     named: list[Path] = field(default_factory=list)
     """Resolved paths given as arguments; ini `testpaths` do not count (decisions, 21)."""
+    inside: list[Path] = field(default_factory=list)
+    """Those of them that are an eval directory or lie in one."""
     names: dict[Path, set[str]] = field(default_factory=dict)
     """By case directory: the item names asked for; a case without an entry is wanted whole."""
     shown: dict[Path, str] = field(default_factory=dict)
     """By case directory: the path as the user typed it."""
 
     def is_named(self, case: Path, eval_dir: Path) -> bool:
-        """Whether an argument names the eval directory or something in it that holds the case."""
+        """Whether an argument names the eval directory or something in it that holds the case.
+
+        An eval directory around that one names it as well.
+        """
         return any(
-            path.is_relative_to(eval_dir) and case.is_relative_to(path) for path in self.named
+            case.is_relative_to(path) and (path.is_relative_to(eval_dir) or path in self.inside)
+            for path in self.named
         )
 
 
@@ -49,6 +55,8 @@ def rewrite_arguments(config: pytest.Config, settings: Settings) -> Picked:
             kept.append(argument)
             if path.exists():
                 picked.named.append(path.resolve())
+                if eval_directory_of(path, eval_dir=settings.eval_dir, root=settings.root):
+                    picked.inside.append(path.resolve())
             continue
         picked.named.append(case.resolve())
         picked.shown[case] = base

@@ -26,10 +26,11 @@ __all__ = ["collect_directory", "ignore_decision"]
 
 
 def ignore_decision(path: Path, config: pytest.Config) -> bool | None:
-    """Return ``False`` for a directory that leads to a case, ``True`` for a reserved one.
+    """Return ``True`` for a reserved directory, ``False`` for one that `norecursedirs` would drop.
 
-    pytest's `norecursedirs` (``build``, ``.*``, …) would otherwise drop cases without a word; a
-    plain ``False`` would overrule ``--ignore`` as well, so those are left to pytest.
+    Cases called ``build`` or ``.x`` would otherwise vanish without a word. A ``False`` overrules
+    all others, also a `collect_ignore` in a conftest file, so where no pattern of `norecursedirs`
+    fits the answer is left to pytest, as it is for ``--ignore``.
     """
     settings = config.stash.get(settings_key, None)
     if settings is None or not path.is_dir():
@@ -40,7 +41,9 @@ def ignore_decision(path: Path, config: pytest.Config) -> bool | None:
     leads = leads_to_case(path, eval_dir=settings.eval_dir, root=settings.root)
     if path.name in RESERVED and not leads:
         return True
-    return False if leads and not _is_ignored_by_user(path, config) else None
+    if not leads or not _is_dropped(path, config) or _is_ignored_by_user(path, config):
+        return None
+    return False
 
 
 def collect_directory(path: Path, parent: pytest.Collector) -> EvalCase | None:
@@ -53,6 +56,16 @@ def collect_directory(path: Path, parent: pytest.Collector) -> EvalCase | None:
     from pytest_plugin_eval.pytest_side.collector import EvalCase
 
     return EvalCase.from_parent(parent, path=path)
+
+
+def _is_dropped(path: Path, config: pytest.Config) -> bool:
+    """Whether pytest would not enter a directory for its name or what is in it."""
+    patterns: list[str] = config.getini("norecursedirs")
+    return (
+        path.name == "__pycache__"
+        or any(path.match(pattern) for pattern in patterns)
+        or (path / "pyvenv.cfg").is_file()
+    )
 
 
 def _is_ignored_by_user(path: Path, config: pytest.Config) -> bool:

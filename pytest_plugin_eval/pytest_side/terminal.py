@@ -183,9 +183,12 @@ class EvalTerminal:
 
 
 def _above(nodeid: str) -> str:
-    """Return the outermost directory of a case that is called ``evals``, else its parent."""
+    """Return the innermost directory of a case that is called ``evals``, else its parent.
+
+    One further out may be called so by chance; naming it would run nothing.
+    """
     parts = nodeid.split("/")
-    for count, part in enumerate(parts, start=1):
-        if part == "evals":
+    for count in range(len(parts), 0, -1):
+        if parts[count - 1] == "evals":
             return "/".join(parts[:count])
     return "/".join(parts[:-1]) or nodeid

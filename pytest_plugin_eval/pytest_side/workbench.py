@@ -122,7 +122,7 @@ class Workbench:
         from pytest_plugin_eval.agents.sandbox import default_run_root
 
         root = Path(os.path.realpath(self.settings.run_root or default_run_root()))
-        for case in {item.planned.case.id: item.planned.case for item in items}.values():
+        for case in {item.place_case: item.planned.case for item in items}.values():
             for closed in (case.eval_dir, *(plugin.path for plugin in case.plugins)):
                 if root.is_relative_to(os.path.realpath(closed)):
                     raise SettingsError(

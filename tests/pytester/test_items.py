@@ -105,6 +105,30 @@ def test_case_directories_of_any_name_are_collected(suite: Suite, name: str) -> 
     result.assert_outcomes(passed=2)
 
 
+@pytest.mark.parametrize(
+    ("options", "conftest", "left"),
+    [
+        (["--ignore=evals/first"], "", ["group/build/third", "group/second"]),
+        (["--ignore=evals/group/build"], "", ["first", "group/second"]),
+        (["--ignore-glob=*/group"], "", ["first"]),
+        ([], "collect_ignore = ['evals/first']", ["group/build/third", "group/second"]),
+        ([], "collect_ignore_glob = ['evals/gr*']", ["first"]),
+    ],
+    ids=["ignore", "ignore-build", "ignore-glob", "collect-ignore", "collect-ignore-glob"],
+)
+def test_directories_that_the_user_ignores_are_left_out(
+    suite: Suite, options: list[str], conftest: str, left: list[str]
+) -> None:
+    for name in ("first", "group/second", "group/build/third"):
+        suite.case(name)
+        suite.records(name, "h")
+    suite.pytester.makeconftest(conftest)
+
+    result = suite.replay("evals", "--collect-only", "-q", *options)
+
+    assert _ids(result) == [f"evals/{name}::run[with-1]" for name in left]
+
+
 @pytest.mark.parametrize("name", ["results/x", "recordings/x", "mocks/x", "node_modules/x"])
 def test_reserved_directories_hold_no_cases(suite: Suite, name: str) -> None:
     suite.case("first")
@@ -119,8 +143,6 @@ def test_reserved_directories_hold_no_cases(suite: Suite, name: str) -> None:
 def test_eval_directory_may_be_a_case_itself(suite: Suite) -> None:
     suite.case(".")
     suite.case("inner")
-    suite.replay()
-    from pytest_plugin_eval.storage.record_files import write_record  # noqa: F401
 
     result = suite.pytester.runpytest("evals", "--collect-only", "-q", "--eval-ablation", "none")
 

@@ -154,6 +154,22 @@ def test_run_root_inside_the_plugin_is_refused_before_any_run(suite: Suite, plac
     result.stderr.fnmatch_lines(["ERROR: run directories would lie in *--eval-run-root"])
 
 
+@pytest.mark.parametrize("place", ["one", "two"])
+def test_run_root_inside_any_of_several_plugins_is_refused(
+    pytester: pytest.Pytester, agent: StandInAgent, place: str
+) -> None:
+    for name in ("one", "two"):
+        manifest = pytester.path / name / ".claude-plugin" / "plugin.json"
+        manifest.parent.mkdir(parents=True)
+        manifest.write_text(f'{{"name": "{name}"}}', encoding="utf-8")
+        Suite(pytester, pytester.path / name).case("first")
+
+    result = pytester.runpytest("one/evals", "two/evals", "--eval-run-root", f"{place}/runs")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert agent.requests == []
+
+
 def test_run_root_that_cannot_be_made_is_told_without_a_traceback(
     suite: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,6 +49,25 @@ def test_only_named_evals_run(
     assert result.ret == pytest.ExitCode.OK
 
 
+def test_eval_directory_inside_a_named_one_is_named(both: Suite, agent: StandInAgent) -> None:
+    both.case("group/evals/third", front="runs: 1")
+
+    both.pytester.runpytest("evals", "-k", "third")
+
+    assert len(agent.requests) == 2
+
+
+def test_what_is_said_to_run_an_eval_directory_names_it(suite: Suite, agent: StandInAgent) -> None:
+    suite.case("evals/grp/evals/first", front="runs: 1")
+    told = "*run them with: pytest evals/evals/grp/evals *"
+
+    result = suite.pytester.runpytest()
+
+    result.stdout.fnmatch_lines([told])
+    suite.pytester.runpytest("evals/evals/grp/evals")
+    assert len(agent.requests) == 2
+
+
 def test_standing_in_the_eval_directory_names_it_by_a_dot(
     both: Suite, agent: StandInAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
