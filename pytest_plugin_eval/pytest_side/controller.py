@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_plugin_eval.errors import RecordError
-from pytest_plugin_eval.pytest_side.ids import case_of, is_run_id
+from pytest_plugin_eval.pytest_side.ids import case_of, is_run_id, run_name
 from pytest_plugin_eval.pytest_side.signals import SessionSignals
 from pytest_plugin_eval.pytest_side.stash import (
     collection_key,
@@ -42,9 +42,16 @@ class CaseProgress:
     expected: set[str] = field(default_factory=set)
     """Ids of the selected runs."""
     finished: set[str] = field(default_factory=set)
+    failed: set[str] = field(default_factory=set)
+    """Names of runs with a failed report, those included of which nothing else came in."""
     runs: dict[RunKey, RunReport] = field(default_factory=dict)
     """By key, so that a rerun replaces its earlier report."""
     verdict_given: bool = False
+
+    @property
+    def has_lost_runs(self) -> bool:
+        """Whether a run was to be made and left nothing: its worker died, or its start failed."""
+        return not self.failed <= set(map(run_name, self.runs))
 
 
 class EvalController:
@@ -140,6 +147,9 @@ class EvalController:
         payload = getattr(report, "eval_run", None)
         if payload is not None:
             self._store(report.nodeid, payload)
+        if report.failed:
+            progress = self.cases.setdefault(case_of(report.nodeid), CaseProgress())
+            progress.failed.add(report.nodeid.rpartition("::")[2])
         if report.when not in ("setup", "call", "teardown"):
             # xdist's own report of a run that took its worker down; no logfinish follows.
             self.pytest_runtest_logfinish(report.nodeid)
@@ -286,7 +296,7 @@ class EvalController:
         session.exitstatus = exit_status(
             int(session.exitstatus),
             partial_reason=self.partial_reason,
-            load_problems=bool(self.state.broken or self.state.loose),
+            problems=bool(self.state.broken or self.state.loose or self.unwritten),
         )
 
 

@@ -9,11 +9,12 @@ __all__ = ["exit_status"]
 _PARTIAL = frozenset({"interrupted", "auth_failed", "cost_ceiling"})
 
 
-def exit_status(status: int, *, partial_reason: str | None, load_problems: bool) -> int:
+def exit_status(status: int, *, partial_reason: str | None, problems: bool) -> int:
     """Return the status of a session that pytest would end with *status*.
 
     Decisions, 11: 2 for a session that was stopped by interrupt, credential or cost ceiling; else 1
-    for a case file that did not load. A status that pytest gave for a worse reason stays.
+    for *problems*: a case file that did not load, or results that could not be written. A status
+    that pytest gave for a worse reason stays.
     """
     if status in (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR):
         return status
@@ -22,6 +23,6 @@ def exit_status(status: int, *, partial_reason: str | None, load_problems: bool)
     if partial_reason == "not_measured" and status == pytest.ExitCode.INTERRUPTED:
         # The session was stopped, which pytest tells as 2, since its first runs were lost alike.
         return int(pytest.ExitCode.TESTS_FAILED)
-    if load_problems and status in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+    if problems and status in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         return int(pytest.ExitCode.TESTS_FAILED)
     return status

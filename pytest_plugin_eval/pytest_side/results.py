@@ -35,12 +35,13 @@ def write_results(
         if progress.runs:
             result = result_of(progress, settings)
             by_root.setdefault(result.info.root, []).append(result)
+    lost = "not_measured" if any(p.has_lost_runs for p in controller.cases.values()) else None
     suites = []
     for root, cases in sorted(by_root.items()):
         suite = suite_result(
             suite_info(root, cases, settings, started, config.stash[workbench_key].agent_version),
             cases,
-            partial_reason=controller.partial_reason,
+            partial_reason=controller.partial_reason or lost,
             load_errors=_load_errors(controller),
         )
         suites.append(suite)

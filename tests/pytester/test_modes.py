@@ -208,6 +208,16 @@ def test_unwritable_results_are_refused_before_any_run(suite: Suite, agent: Stan
     assert agent.requests == []
 
 
+def test_results_that_cannot_be_written_fail_the_session(suite: Suite) -> None:
+    suite.case("first")
+    suite.records("first", "h", "g")
+
+    result = suite.replay("evals", "--eval-json", "/dev/null/evals.json")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["error: results not written: /dev/null/evals.json: *"])
+
+
 def test_mode_is_said_before_and_after_the_runs(suite: Suite, agent: StandInAgent) -> None:
     suite.case("first", front="runs: 1")
 

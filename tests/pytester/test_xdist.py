@@ -77,6 +77,7 @@ def test_worker_that_dies_loses_its_run_and_nothing_else(suite: Suite) -> None:
     )
     case = suite.document()["cases"][0]  # type: ignore[index]
     assert [run["run"] for run in case["arms"]["with"]] == [1, 3, 4]
+    assert suite.document()["partialReason"] == "not_measured"
 
 
 @pytest.mark.parametrize("options", [["--eval-concurrency", "2", "-n", "1"]])
@@ -120,7 +121,9 @@ def test_mode_and_notes_are_said_although_workers_collect(suite: Suite) -> None:
 
     result = suite.replay("evals", "-n", "1")
 
-    result.stdout.fnmatch_lines(["evals: replay mode,*", "*/evals/evals.json:*", "*is of another evaluation*"])
+    result.stdout.fnmatch_lines(
+        ["evals: replay mode,*", "*/evals/evals.json:*", "*is of another evaluation*"]
+    )
 
 
 @pytest.mark.agent
