@@ -199,9 +199,23 @@ class Workbench:
         if self.settings.mode is Mode.REPLAY:
             return record_path(self._records_dir(item.place), record.key)
         path = write_record(self._results[item.place.root] / RUNS, record)
-        if self.settings.mode is Mode.RECORD:
-            write_record(self.suite_dir(item.place) / RECORDINGS, record)
+        if self.settings.mode is Mode.RECORD and record.outcome.is_measured:
+            self._record(item, record)
         return path
+
+    def _record(self, item: EvalRun, record: RunRecord) -> None:
+        """Write a recording, and remove those of an earlier session that had more runs.
+
+        They would be replayed together, as if they belonged to each other.
+        """
+        from pytest_plugin_eval.records.model import Arm
+        from pytest_plugin_eval.storage.record_files import remove_records_beyond, write_record
+
+        base = self.suite_dir(item.place) / RECORDINGS
+        write_record(base, record)
+        plan = item.planned.plan
+        planned = plan.with_runs if record.key.arm is Arm.WITH else plan.without_runs
+        remove_records_beyond(base, record.key, planned)
 
     def _records_dir(self, place: EvalDirectory) -> Path:
         named = self.settings.from_dir

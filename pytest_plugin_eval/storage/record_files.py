@@ -7,10 +7,10 @@ from pathlib import Path
 from pytest_plugin_eval.errors import RecordError
 from pytest_plugin_eval.records.codec import decode, encode
 from pytest_plugin_eval.records.layout import record_path
-from pytest_plugin_eval.records.model import RunRecord
+from pytest_plugin_eval.records.model import RunKey, RunRecord
 from pytest_plugin_eval.storage.atomic_write import write_bytes
 
-__all__ = ["read_record", "write_record"]
+__all__ = ["read_record", "remove_records_beyond", "write_record"]
 
 
 def write_record(base: Path, record: RunRecord) -> Path:
@@ -21,6 +21,15 @@ def write_record(base: Path, record: RunRecord) -> Path:
     path = record_path(base, record.key)
     write_bytes(path, encode(record))
     return path
+
+
+def remove_records_beyond(base: Path, key: RunKey, last: int) -> None:
+    """Remove the records of the key's case and arm whose number is above *last*."""
+    # Files alone: a directory below may be another case.
+    for path in record_path(base, key).parent.glob(f"{key.arm.value}-*.jsonl"):
+        number = path.stem.rpartition("-")[2]
+        if number.isdecimal() and int(number) > last:
+            path.unlink(missing_ok=True)
 
 
 def read_record(path: Path) -> RunRecord:

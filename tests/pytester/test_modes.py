@@ -52,6 +52,39 @@ def test_record_mode_writes_recordings_too(suite: Suite, agent: StandInAgent) ->
     assert len(agent.requests) == 2
 
 
+def test_recording_fewer_runs_leaves_none_of_the_earlier_ones(
+    suite: Suite, agent: StandInAgent
+) -> None:
+    suite.case("first", front="runs: 2")
+    suite.case("first-b", front="runs: 2")
+    for name in ("first", "first-b"):
+        suite.records(name, "ggg", "ggg")
+
+    suite.pytester.runpytest("evals/first", "--eval-mode", "record")
+
+    base = suite.evals / "recordings" / "evals"
+    assert {path.stem for path in (base / "first").iterdir()} == {
+        "with-1", "with-2", "without-1", "without-2"
+    }  # fmt: skip
+    assert len(list((base / "first-b").iterdir())) == 6
+    assert suite.replay("evals/first").ret == pytest.ExitCode.OK
+
+
+def test_run_that_was_not_measured_takes_no_recording_away(
+    suite: Suite, agent: StandInAgent
+) -> None:
+    suite.case("first", front="runs: 1")
+    suite.records("first", "h", "g")
+    agent.answer = lambda request: answered(
+        request, "", ending=Ending.AGENT_ERROR, error="exit 1: API Error: 529"
+    )
+
+    recorded = suite.pytester.runpytest("evals", "--eval-mode", "record")
+
+    assert recorded.ret == pytest.ExitCode.TESTS_FAILED
+    assert suite.replay("evals").ret == pytest.ExitCode.OK
+
+
 def test_edited_grader_grades_old_records_afresh(suite: Suite) -> None:
     case = suite.case("first")
     suite.records("first", "h", "g")
