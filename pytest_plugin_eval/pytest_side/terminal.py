@@ -116,6 +116,7 @@ class EvalTerminal:
                 f"{self._controller.reruns} {were} repeated by another plugin: the last score "
                 "counts, the cost of all"
             )
+        yield from self._uncounted_lines()
         for path in self._controller.written:
             yield f"results: {self._shown(path)}"
         for text in self._controller.unwritten:
@@ -123,6 +124,15 @@ class EvalTerminal:
         why = _WHY_PARTIAL.get(self._controller.partial_reason or "")
         if why:
             yield f"incomplete: {why}; exit status 2"
+
+    def _uncounted_lines(self) -> Iterable[str]:
+        unknown = sum(
+            run.outcome.cost_usd is None
+            for progress in self._controller.cases.values()
+            for run in progress.runs.values()
+        )
+        if self._settings.ceiling_usd is not None and unknown:
+            yield f"warning: the ceiling did not count {plural(unknown, 'run')} of unknown cost"
 
     def _run_notes(self, suites: Sequence[SuiteResult]) -> Iterable[str]:
         notes = [

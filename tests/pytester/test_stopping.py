@@ -43,6 +43,17 @@ def test_ceiling_leaves_a_partial_document_and_lists_what_was_not_run(
     result.stdout.fnmatch_lines(["incomplete: the cost ceiling was reached; exit status 2"])
 
 
+def test_runs_that_the_ceiling_could_not_count_are_told(suite: Suite, agent: StandInAgent) -> None:
+    suite.case("first", front="runs: 1")
+    agent.answer = lambda request: answered(request, "hello", cost_usd=None)
+
+    bounded = _live(suite, "--eval-max-cost-usd", "0.1")
+    unbounded = _live(suite)
+
+    bounded.stdout.fnmatch_lines(["warning: the ceiling did not count 2 runs of unknown cost"])
+    unbounded.stdout.no_fnmatch_line("*ceiling*")
+
+
 def test_refused_credential_stops_the_session_at_once(suite: Suite, agent: StandInAgent) -> None:
     suite.case("first")
     agent.answer = lambda request: answered(
