@@ -51,7 +51,7 @@ def test_runs_that_the_ceiling_could_not_count_are_told(suite: Suite, agent: Sta
     unbounded = _live(suite)
 
     bounded.stdout.fnmatch_lines(["warning: the ceiling did not count 2 runs of unknown cost"])
-    unbounded.stdout.no_fnmatch_line("*ceiling*")
+    unbounded.stdout.no_fnmatch_line("*ceiling did not*")
 
 
 def test_refused_credential_stops_the_session_at_once(suite: Suite, agent: StandInAgent) -> None:
