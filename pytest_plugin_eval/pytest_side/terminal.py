@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -151,8 +152,10 @@ class EvalTerminal:
         unnamed = self._state.unnamed
         if not unnamed:
             return []
-        directories = sorted({_above(nodeid) for nodeid in unnamed})
-        run = " ".join(directories)
+        # Ids are relative to the rootdir, and the reader may stand elsewhere.
+        here, root = self._config.invocation_params.dir, self._config.rootpath
+        paths = {os.path.relpath(root / _above(nodeid), here) for nodeid in unnamed}
+        run = " ".join(map(shlex.quote, sorted(paths)))
         return [
             f"{plural(len(unnamed), 'eval case')} not run: in live mode they cost money, "
             "and no argument names them",

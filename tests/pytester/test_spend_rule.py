@@ -68,6 +68,17 @@ def test_what_is_said_to_run_an_eval_directory_names_it(suite: Suite, agent: Sta
     assert len(agent.requests) == 2
 
 
+def test_how_to_run_them_is_said_for_where_the_reader_stands(
+    both: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = both.pytester.mkdir("here")
+    monkeypatch.chdir(here)
+
+    result = both.pytester.runpytest("..", "--rootdir", str(both.root))
+
+    result.stdout.fnmatch_lines(["run them with: pytest ../evals *"])
+
+
 def test_standing_in_the_eval_directory_names_it_by_a_dot(
     both: Suite, agent: StandInAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
