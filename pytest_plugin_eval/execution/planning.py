@@ -111,8 +111,8 @@ def _recorded_plan(
 ) -> tuple[Plan, tuple[RunKey, ...]]:
     wanted: list[RunKey] = []
     for arm in (Arm.WITH, Arm.WITHOUT) if two_arms else (Arm.WITH,):
-        numbers = sorted(key.number for key in recorded if key.case == case.id and key.arm is arm)
-        wanted += _keys(case, arm, numbers[: settings.runs])
+        found = sorted(key for key in recorded if key.case == case.id and key.arm is arm)
+        wanted += found[: settings.runs]
     counts = {arm: sum(key.arm is arm for key in wanted) for arm in Arm}
     if not counts[Arm.WITH]:
         raise CaseError(

@@ -6,11 +6,12 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from pytest_plugin_eval.agents.base import AgentBackend, AgentRequest
 from pytest_plugin_eval.execution.planning import PlannedCase
 from pytest_plugin_eval.graders.base import GradingContext
-from pytest_plugin_eval.graders.grade import grade_all
+from pytest_plugin_eval.graders.grade import Graded, grade_all
 from pytest_plugin_eval.records.model import Ending, RunKey, RunOutcome, RunRecord
 from pytest_plugin_eval.records.trace import Trace
 from pytest_plugin_eval.scoring.model import RunReport, Verdict
@@ -18,9 +19,19 @@ from pytest_plugin_eval.scoring.runs import run_report
 from pytest_plugin_eval.settings import Mode, Settings
 from pytest_plugin_eval.spending.ledger import Ledger
 
-__all__ = ["RunMaker"]
+__all__ = ["Made", "RunMaker"]
 
 REPLY_LENGTH = 2000
+
+
+class Made(NamedTuple):
+    """A run that was made or loaded, to be graded."""
+
+    planned: PlannedCase
+    record: RunRecord
+    path: str
+    """Where a reader finds the record."""
+    results_dir: str
 
 
 class RunMaker:
@@ -67,46 +78,22 @@ class RunMaker:
             self._note(planned, record)
         return record
 
-    def reports(
-        self, planned: PlannedCase, made: Sequence[tuple[RunRecord, str]], *, results_dir: str
-    ) -> list[RunReport]:
-        """Grade records of one case, each with the path where a reader finds it."""
-        measured = [record for record, _ in made if record.outcome.is_measured]
+    def reports(self, runs: Sequence[Made]) -> list[RunReport]:
+        """Grade runs, those of several cases together."""
         graded = iter(
-            grade_all(planned.case, measured, two_arms=planned.plan.two_arms, context=self._context)
+            grade_all(
+                [
+                    Graded(planned.case, record, planned.plan.two_arms)
+                    for planned, record, _, _ in runs
+                    if record.outcome.is_measured
+                ],
+                context=self._context,
+            )
         )
         return [
-            self._report(
-                planned,
-                record,
-                path,
-                verdicts=next(graded) if record.outcome.is_measured else (),
-                results_dir=results_dir,
-            )
-            for record, path in made
+            _report(run, verdicts=next(graded) if run.record.outcome.is_measured else ())
+            for run in runs
         ]
-
-    def _report(
-        self,
-        planned: PlannedCase,
-        record: RunRecord,
-        path: str,
-        *,
-        verdicts: tuple[Verdict, ...],
-        results_dir: str,
-    ) -> RunReport:
-        report = run_report(
-            key=record.key,
-            case=planned.info,
-            outcome=record.outcome,
-            verdicts=verdicts,
-            record_path=path,
-            provenance=record.provenance,
-            last_message="",
-        )
-        # It explains failures; replies of runs that passed would only be kept.
-        reply = "" if report.passed else record.trace.last_message[-REPLY_LENGTH:]
-        return replace(report, results_dir=results_dir, notes=record.notes, last_message=reply)
 
     def stop(self, reason: str) -> None:
         """Start no further run and end those in flight."""
@@ -140,6 +127,22 @@ class RunMaker:
             if outcome.ending is Ending.NOT_LOADED:
                 place = (planned.case.root, record.key.case)
                 self._blocked[place] = f"not started: {outcome.error}"
+
+
+def _report(run: Made, *, verdicts: tuple[Verdict, ...]) -> RunReport:
+    record = run.record
+    report = run_report(
+        key=record.key,
+        case=run.planned.info,
+        outcome=record.outcome,
+        verdicts=verdicts,
+        record_path=run.path,
+        provenance=record.provenance,
+        last_message="",
+    )
+    # It explains failures; replies of runs that passed would only be kept.
+    reply = "" if report.passed else record.trace.last_message[-REPLY_LENGTH:]
+    return replace(report, results_dir=run.results_dir, notes=record.notes, last_message=reply)
 
 
 def _not_started(key: RunKey, reason: str) -> RunRecord:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from pytest_plugin_eval.cases.model import FileExistsSpec
 from pytest_plugin_eval.graders.base import Judgement, judged
 from pytest_plugin_eval.graders.glob import Glob
@@ -9,12 +11,14 @@ from pytest_plugin_eval.graders.target import Subject
 
 __all__ = ["judge"]
 
+_glob = lru_cache(maxsize=256)(Glob)
+
 
 def judge(spec: FileExistsSpec, subject: Subject) -> Judgement:
     """Return whether a created file of that name is there, or absent, as the grader expects."""
     # By lines, as in the reference: a name with a newline is two of them.
     lines = "\n".join(subject.created).split("\n") if subject.created else ()
-    there = any(map(Glob(spec.path).matches, lines))
+    there = any(map(_glob(spec.path).matches, lines))
     if there:
         outcome = "exists as expected" if spec.exists else "exists (expected absent)"
     else:

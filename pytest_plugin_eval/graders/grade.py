@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from pytest_plugin_eval.cases.model import (
     PAID_TYPES,
@@ -24,9 +26,18 @@ from pytest_plugin_eval.records.model import Arm, RunRecord
 from pytest_plugin_eval.scoring.model import Verdict, VerdictStatus
 from pytest_plugin_eval.text import shown
 
-__all__ = ["grade", "grade_all", "has_scored_free_grader", "with_only_names"]
+__all__ = ["Graded", "grade", "grade_all", "has_scored_free_grader", "with_only_names"]
 
 LEFT_OUT = "left out by --eval-free-only: it needs a judge"
+_KEPT_VERDICTS = 1024
+
+
+class Graded(NamedTuple):
+    """A record to grade, and what decides which graders look at it."""
+
+    case: Case
+    record: RunRecord
+    two_arms: bool
 
 
 def grade(
@@ -36,33 +47,37 @@ def grade(
 
     Raises `EvalError` for a grader that needs a judge, unless ``context.free_only`` leaves it out.
     """
-    return grade_all(case, (record,), two_arms=two_arms, context=context)[0]
+    return grade_all([Graded(case, record, two_arms)], context=context)[0]
 
 
-def grade_all(
-    case: Case, records: Sequence[RunRecord], *, two_arms: bool, context: GradingContext
-) -> list[tuple[Verdict, ...]]:
-    """Return what `grade` does for each of several records, with one call of the engine."""
-    with_only = with_only_names(case.graders, two_arms)
-    subjects = [
-        (Subject(record, case.name), _specs(case, record.key.arm, with_only)) for record in records
-    ]
-    if not context.free_only:
-        for _, specs in subjects:
+def grade_all(runs: Sequence[Graded], *, context: GradingContext) -> list[tuple[Verdict, ...]]:
+    """Return what `grade` does for each of several runs, with one call of the engine."""
+    subjects = []
+    for case, record, two_arms in runs:
+        with_only = with_only_names(case.graders, two_arms)
+        specs = _specs(case, record.key.arm, with_only)
+        if not context.free_only:
             _refuse_paid(case, specs)
+        subjects.append((Subject(record, case.name), specs, with_only))
     asked = (
         question
-        for subject, specs in subjects
+        for subject, specs, _ in subjects
         for spec in specs
         for question in _questions(spec, subject)
     )
     answers = javascript.ask(asked, context.timeout_s)
     return [
         tuple(
-            _verdict(spec, _judgement(spec, subject, answers), spec.name in with_only)
+            _verdict(
+                spec.name,
+                spec.type,
+                spec.weight,
+                _judgement(spec, subject, answers),
+                with_only=spec.name in with_only,
+            )
             for spec in specs
         )
-        for subject, specs in subjects
+        for subject, specs, with_only in subjects
     ]
 
 
@@ -137,12 +152,16 @@ def _judgement(spec: GraderSpec, subject: Subject, answers: Mapping[Question, An
             return Judgement(VerdictStatus.SKIPPED, LEFT_OUT)
 
 
-def _verdict(spec: GraderSpec, judgement: Judgement, with_only: bool) -> Verdict:
+@lru_cache(maxsize=_KEPT_VERDICTS)
+def _verdict(
+    grader: str, kind: str, weight: float, judgement: Judgement, *, with_only: bool
+) -> Verdict:
+    """Return the verdict; the runs of a case mostly end alike, and all of them are kept."""
     return Verdict(
-        grader=spec.name,
-        type=spec.type,
+        grader=grader,
+        type=kind,
         status=judgement.status,
-        weight=spec.weight,
+        weight=weight,
         explanation=judgement.explanation,
         with_only=with_only,
         scored=not with_only and judgement.status is not VerdictStatus.SKIPPED,

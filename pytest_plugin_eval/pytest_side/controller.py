@@ -135,7 +135,7 @@ class EvalController:
         self._take(report)
         yield
         payload = getattr(report, "eval_run", None)
-        if payload is not None:
+        if payload is not None and "run" in payload:
             from pytest_plugin_eval.pytest_side.payload import essence
 
             report.eval_run = essence(payload)  # type: ignore[attr-defined]  # as pytest's extras

@@ -19,14 +19,17 @@ from pytest_plugin_eval.text import without_surrogates
 
 __all__ = ["SCHEMA", "PayloadCodec", "codec_of", "essence"]
 
-SCHEMA = 1
+SCHEMA = 2
+_ESSENTIAL = ("schema", "arm", "score")
 Converter = Callable[[object], object]
 
 
 class PayloadCodec:
     """Turns runs into payloads and back; a case is converted once, however many runs it has."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, crosses: bool) -> None:
+        """Make payloads of whole runs only when they cross a process border."""
+        self._crosses = crosses
         # By identity: a case's information is one object for all its runs. The object is kept, so
         # that its id is not given to another.
         self._plain: dict[int, tuple[CaseInfo, object]] = {}
@@ -38,12 +41,17 @@ class PayloadCodec:
         """Return the run as dicts, lists, strings, numbers, booleans and None.
 
         execnet refuses anything else, an enum member or a lone surrogate included, and takes the
-        worker down with it; this is the single gate.
+        worker down with it; this is the single gate. In the only process the run itself is at
+        hand, and its essence is enough.
         """
+        if not self._crosses:
+            essential = _essential(run)
+            self._latest = (essential, run)
+            return essential
         if id(run.case) not in self._plain:
             self._plain[id(run.case)] = (run.case, _encoder(CaseInfo)(run.case))
         data = {name: encode(getattr(run, name)) for name, encode in _run_encoders()}
-        payload = {"schema": SCHEMA, "run": data, "case": self._plain[id(run.case)][1]}
+        payload = {**_essential(run), "run": data, "case": self._plain[id(run.case)][1]}
         self._latest = (payload, run)
         return payload
 
@@ -80,14 +88,19 @@ def essence(payload: Mapping[str, object]) -> dict[str, object]:
 
     pytest keeps every report until the session's end; thousands of whole runs are too much to keep.
     """
-    run = payload["run"]
-    assert isinstance(run, dict)
-    return {"schema": SCHEMA, "run": {name: run[name] for name in ("key", "score")}}
+    return {name: payload[name] for name in _ESSENTIAL}
+
+
+def _essential(run: RunReport) -> dict[str, object]:
+    return dict(zip(_ESSENTIAL, (SCHEMA, run.key.arm.value, run.score), strict=True))
 
 
 def codec_of(config: pytest.Config) -> PayloadCodec:
     """Return the codec of the session, made when the first run asks for it."""
-    return config.stash.setdefault(codec_key, PayloadCodec())
+    codec = config.stash.get(codec_key, None)
+    if codec is None:
+        codec = config.stash[codec_key] = PayloadCodec(crosses=hasattr(config, "workerinput"))
+    return codec
 
 
 def _plain(value: object) -> object:

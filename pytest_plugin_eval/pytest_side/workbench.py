@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_plugin_eval.agents.base import AgentBackend
     from pytest_plugin_eval.cases.discovery import EvalDirectory
     from pytest_plugin_eval.execution.pool import RunPool
-    from pytest_plugin_eval.execution.run import RunMaker
+    from pytest_plugin_eval.execution.run import Made, RunMaker
     from pytest_plugin_eval.pytest_side.collector import EvalRun
     from pytest_plugin_eval.records.model import RunKey, RunRecord
     from pytest_plugin_eval.scoring.model import RunReport
@@ -25,6 +26,8 @@ __all__ = ["RECORDINGS", "RUNS", "Workbench", "new_session_id"]
 RECORDINGS = "recordings"
 RUNS = "runs"
 KEPT = (RECORDINGS, "results")
+TOGETHER = 100
+"""Replayed runs that are graded at once."""
 Job = tuple[Path, "RunKey"]
 
 
@@ -56,13 +59,15 @@ class Workbench:
         self._here = here
         self._stop_early = stop_early
         self._is_worker = is_worker
+        self._sources: dict[Path, Path] = {}
         self._recorded: dict[Path, dict[str, list[RunKey]]] = {}
         self._results: dict[Path, Path] = {}
-        self._begun: set[tuple[Path, str]] = set()
+        self._begun: set[Job] = set()
+        self._ahead: Iterator[Job] = iter(())
         self._graded: dict[Job, RunReport] = {}
         self._items: dict[Job, EvalRun] = {}
         self._maker: RunMaker | None = None
-        self._pool: RunPool[Job, tuple[RunRecord, str]] | None = None
+        self._pool: RunPool[Job, Made] | None = None
 
     def suite_dir(self, place: EvalDirectory) -> Path:
         """Return the eval directory that holds the suite's results and recordings."""
@@ -94,6 +99,7 @@ class Workbench:
         """
         places = {item.place.root: item.place for item in items}
         self._items = {(item.place.root, item.key): item for item in items}
+        self._ahead = iter(self._items)
         if self.settings.mode is not Mode.REPLAY:
             self._check_run_root(items)
         backend = self._backend(places)
@@ -135,30 +141,27 @@ class Workbench:
         assert self._maker is not None
         job = (item.place.root, item.key)
         if job not in self._graded:
-            jobs = self._together(item)
-            reports = self._maker.reports(
-                item.planned,
-                [
-                    self._pool.result(one) if self._pool is not None else self._made(one)
-                    for one in jobs
-                ],
-                results_dir=str(self._results[item.place.root]),
-            )
-            self._graded.update(zip(jobs, reports, strict=True))
+            jobs = self._together(job)
+            made = [
+                self._pool.result(one) if self._pool is not None else self._made(one)
+                for one in jobs
+            ]
+            self._graded.update(zip(jobs, self._maker.reports(made), strict=True))
         return self._graded.pop(job)
 
-    def _together(self, item: EvalRun) -> list[Job]:
-        """Return the runs to grade at once: one, or all of a case where that costs nothing.
+    def _together(self, job: Job) -> list[Job]:
+        """Return the runs to grade at once: one, or also those to come where that costs nothing.
 
         Each call of the JavaScript engine takes half a millisecond, however little it is asked. A
         live run is graded by itself, since the next is still to be made; so is one in a worker of
-        xdist, where the others of its case may be another worker's, and one that is repeated.
+        xdist, where those to come may be another worker's, and one that is repeated.
         """
-        root, case = item.place.root, item.key.case
-        if self.settings.mode is not Mode.REPLAY or self._is_worker or (root, case) in self._begun:
-            return [(root, item.key)]
-        self._begun.add((root, case))
-        return [job for key in item.planned.keys if (job := (root, key)) in self._items]
+        if self.settings.mode is not Mode.REPLAY or self._is_worker or job in self._begun:
+            return [job]
+        to_come = (one for one in self._ahead if one not in self._begun)
+        jobs = list(dict.fromkeys((job, *islice(to_come, TOGETHER))))
+        self._begun.update(jobs)
+        return jobs
 
     def results(self, root: Path) -> Path | None:
         """Return the results directory of a suite, once a run of it was selected."""
@@ -183,11 +186,18 @@ class Workbench:
             for directory in self._results.values():
                 release_results_directory(directory)
 
-    def _made(self, job: Job) -> tuple[RunRecord, str]:
+    def _made(self, job: Job) -> Made:
+        from pytest_plugin_eval.execution.run import Made
+
         assert self._maker is not None
         item = self._items[job]
         record = self._maker.record(item.planned, item.key)
-        return record, str(self._kept(item, record) or "")
+        return Made(
+            planned=item.planned,
+            record=record,
+            path=str(self._kept(item, record) or ""),
+            results_dir=str(self._results[item.place.root]),
+        )
 
     def _kept(self, item: EvalRun, record: RunRecord) -> Path | None:
         from pytest_plugin_eval.records.layout import record_path
@@ -197,7 +207,7 @@ class Workbench:
         if record.outcome.ending is Ending.NOT_STARTED:
             return None
         if self.settings.mode is Mode.REPLAY:
-            return record_path(self._records_dir(item.place), record.key)
+            return record_path(self._sources[item.place.root], record.key)
         path = write_record(self._results[item.place.root] / RUNS, record)
         if self.settings.mode is Mode.RECORD and record.outcome.is_measured:
             self._record(item, record)
@@ -227,8 +237,8 @@ class Workbench:
         if self.settings.mode is Mode.REPLAY:
             from pytest_plugin_eval.agents.replay import Replay
 
-            sources = {root: self._records_dir(place) for root, place in places.items()}
-            return Replay(sources, named=self.settings.from_dir is not None)
+            self._sources = {root: self._records_dir(place) for root, place in places.items()}
+            return Replay(self._sources, named=self.settings.from_dir is not None)
         from pytest_plugin_eval.agents.claude_cli import ClaudeCli
         from pytest_plugin_eval.agents.grants import parse_grants, parse_removals
 

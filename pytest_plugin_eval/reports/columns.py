@@ -52,7 +52,7 @@ def cell(text: str, *, ascii_only: bool = False) -> str:
 
 def display_width(text: str) -> int:
     """Return how many columns *text* takes: wide characters two, combining ones none."""
-    return sum(map(_width, text))
+    return len(text) if text.isascii() else sum(map(_width, text))
 
 
 def padded(text: str, width: int) -> str:
