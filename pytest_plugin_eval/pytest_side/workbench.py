@@ -26,7 +26,7 @@ __all__ = ["RECORDINGS", "RUNS", "Workbench", "new_session_id"]
 RECORDINGS = "recordings"
 RUNS = "runs"
 KEPT = (RECORDINGS, "results")
-TOGETHER = 100
+TOGETHER = 50
 """Replayed runs that are graded at once."""
 Job = tuple[Path, "RunKey"]
 

@@ -11,6 +11,7 @@ import binascii
 import json
 import sys
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import TypeVar
 
 from pytest_plugin_eval.errors import RecordError
@@ -183,8 +184,7 @@ class _Fields:
         value = self._fields.get(name)
         if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
             raise self.wrong(name, "an object of strings")
-        # Nearly the same in each record of a suite, and kept as long as the session lasts.
-        return {sys.intern(key): sys.intern(text) for key, text in value.items()}
+        return _shared(tuple(value.items()))
 
     def list_of_texts(self, name: str) -> tuple[str, ...]:
         value = self._fields.get(name)
@@ -197,6 +197,12 @@ class _Fields:
 
     def is_null(self, name: str) -> bool:
         return name in self._fields and self._fields[name] is None
+
+
+@lru_cache(maxsize=256)
+def _shared(texts: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    """Return the mapping: mostly the same in the records of a suite, and kept with each run."""
+    return dict(texts)
 
 
 def _load(line: str, where: str) -> _Fields:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from pytest_plugin_eval.scoring.aggregate import run_cost, runs_cost
 from pytest_plugin_eval.scoring.model import CaseResult, RunReport, SuiteResult
@@ -78,7 +79,13 @@ def suite_properties(suite: SuiteResult) -> Properties:
 
 
 def _properties(values: Mapping[str, object]) -> Properties:
-    return [(name, _text(value)) for name, value in values.items() if value is not None]
+    return [_property(name, _text(value)) for name, value in values.items() if value is not None]
+
+
+@lru_cache(maxsize=1024)
+def _property(name: str, text: str) -> tuple[str, str]:
+    """Return the pair: one object where many runs have the same, as pytest keeps all of them."""
+    return name, text
 
 
 def _text(value: object) -> str:
@@ -86,4 +93,4 @@ def _text(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, float):
         return repr(value).removesuffix(".0")
-    return _NOT_XML.sub("\ufffd", str(value))
+    return str(value) if isinstance(value, int) else _NOT_XML.sub("\ufffd", str(value))
