@@ -6,27 +6,18 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_plugin_eval.records.model import Arm, RunKey
+    from pytest_plugin_eval.records.model import RunKey
 
 __all__ = ["VERDICT", "case_of", "is_run_id", "run_name", "verdict_id"]
 
 VERDICT = "score"
-# Texts, for `re` to compile when the first is met: most sessions meet none.
+# A text, for `re` to compile when a run is met: most sessions meet none.
 _RUN_ID = r"::run\[(?:with|without)-[1-9][0-9]*\]\Z"
-_RUN_NAME = r"run\[(with|without)-([1-9][0-9]*)\]\Z"
 
 
 def run_name(key: RunKey) -> str:
     """Return the item name of a run, ``run[with-1]``."""
     return f"run[{key.arm.value}-{key.number}]"
-
-
-def parse_run_name(name: str) -> tuple[Arm, int] | None:
-    """Return arm and number of an item name, or ``None`` when it is no run's."""
-    from pytest_plugin_eval.records.model import Arm
-
-    match = re.match(_RUN_NAME, name)
-    return (Arm(match[1]), int(match[2])) if match else None
 
 
 def is_run_id(nodeid: str) -> bool:

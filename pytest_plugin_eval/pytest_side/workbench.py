@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -191,11 +192,16 @@ class Workbench:
 
         assert self._maker is not None
         item = self._items[job]
-        record = self._maker.record(item.planned, item.key)
+        record, path = self._maker.record(item.planned, item.key), None
+        try:
+            path = self._kept(item, record)
+        except OSError as error:  # it was paid for, so it is graded all the same
+            text = f"the record could not be written: {error}"
+            record = replace(record, notes=(*record.notes, text))
         return Made(
             planned=item.planned,
             record=record,
-            path=str(self._kept(item, record) or ""),
+            path=str(path or ""),
             results_dir=str(self._results[item.place.root]),
         )
 

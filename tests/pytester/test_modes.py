@@ -251,6 +251,18 @@ def test_results_that_cannot_be_written_fail_the_session(suite: Suite) -> None:
     result.stdout.fnmatch_lines(["error: results not written: /dev/null/evals.json: *"])
 
 
+def test_run_is_graded_although_its_record_cannot_be_written(
+    suite: Suite, agent: StandInAgent
+) -> None:
+    suite.case("first", front="runs: 1")
+    (suite.evals / "recordings").write_text("in the way", encoding="utf-8")
+
+    result = _live(suite, "--eval-mode", "record")
+
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*first with-1: the record could not be written: *"])
+
+
 def test_mode_is_said_before_and_after_the_runs(suite: Suite, agent: StandInAgent) -> None:
     suite.case("first", front="runs: 1")
 
