@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_plugin_eval.cases.discovery import eval_directory_of
 from pytest_plugin_eval.pytest_side.stash import settings_key, workbench_key
 from pytest_plugin_eval.pytest_side.verdicts import result_of
 from pytest_plugin_eval.reports.document import document_chunks
@@ -36,13 +37,16 @@ def write_results(
             result = result_of(progress, settings)
             by_root.setdefault(result.info.root, []).append(result)
     lost = "not_measured" if any(p.has_lost_runs for p in controller.cases.values()) else None
+    errors = list(_load_errors(controller, config))
     suites = []
     for root, cases in sorted(by_root.items()):
         suite = suite_result(
             suite_info(root, cases, settings, started, config.stash[workbench_key].agent_version),
             cases,
             partial_reason=controller.partial_reason or lost,
-            load_errors=_load_errors(controller),
+            load_errors=tuple(
+                text for place, text in errors if place == root or place not in by_root
+            ),
         )
         suites.append(suite)
         # Also where no run was started, as at a ceiling of 0: the file then says so.
@@ -135,9 +139,19 @@ def _add_junit_properties(config: pytest.Config, suites: list[SuiteResult]) -> N
                     add(name, value)
 
 
-def _load_errors(controller: EvalController) -> tuple[str, ...]:
-    broken = [text for texts in controller.state.broken.values() for text in texts]
-    return (*broken, *controller.state.loose)
+def _load_errors(controller: EvalController, config: pytest.Config) -> Iterator[tuple[str, str]]:
+    """Yield the load errors of the session, each with the suite root that it belongs to."""
+    for nodeid, texts in controller.state.broken.items():
+        root = _root_of(config.rootpath / nodeid, config)
+        yield from ((root, text) for text in texts)
+    for text in controller.state.loose:
+        yield _root_of(Path(text.partition(": ")[0]), config), text
+
+
+def _root_of(path: Path, config: pytest.Config) -> str:
+    settings = config.stash[settings_key]
+    place = eval_directory_of(path, eval_dir=settings.eval_dir, root=settings.root)
+    return str(place.root) if place else ""
 
 
 def _runs(cases: Iterable[CaseResult]) -> list[RunReport]:

@@ -215,10 +215,11 @@ def test_two_plugins_get_a_result_each(suite: Suite) -> None:
     (other.root / ".claude-plugin" / "plugin.json").write_text('{"name": "sub"}', encoding="utf-8")
     other.case("second")
     other.records("second", "h", "h")
+    other.case("broken", graders={})
 
     result = suite.replay("evals", "sub/evals", "--eval-results-dir", "out")
 
-    assert result.ret == pytest.ExitCode.OK
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
     found = {
         path.parent.name: json.loads(path.read_text("utf-8"))
         for path in (suite.root / "out").glob("*/aggregate-result.json")
@@ -227,6 +228,8 @@ def test_two_plugins_get_a_result_each(suite: Suite) -> None:
         suite.root.name: "evals/first",
         "sub": "evals/second",
     }
+    errors = {name: len(data["loadErrors"]) for name, data in found.items()}
+    assert errors == {suite.root.name: 0, "sub": 1}
 
 
 def test_unwritable_results_are_refused_before_any_run(suite: Suite, agent: StandInAgent) -> None:
