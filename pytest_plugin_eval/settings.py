@@ -52,7 +52,6 @@ class Settings:
     report_only: bool = False
     keep_temp: bool = False
     concurrency: int = 1
-    retries: int = 1
     grader_timeout_s: float = 10.0
     free_only: bool = False
     agent_path: Path | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -90,5 +91,8 @@ def _named(key: RunKey) -> str:
 
 
 def _unusable(request: AgentRequest, error: str) -> RunRecord:
-    outcome = RunOutcome(ending=Ending.SETUP_FAILED, error=error)
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+    outcome = RunOutcome(
+        ending=Ending.SETUP_FAILED, error=error, started_at=now.replace("+00:00", "Z")
+    )
     return RunRecord(key=request.key, outcome=outcome, trace=Trace())

@@ -14,13 +14,12 @@ from pytest_plugin_eval.cases.model import PAID_TYPES, Case
 from pytest_plugin_eval.errors import CaseError
 from pytest_plugin_eval.graders.grade import has_scored_free_grader
 from pytest_plugin_eval.records.model import Arm, RunKey
-from pytest_plugin_eval.scoring.info import case_info
+from pytest_plugin_eval.scoring.info import DEFAULT_RUNS, case_info
 from pytest_plugin_eval.scoring.model import CaseInfo, Plan
 from pytest_plugin_eval.settings import Ablation, Mode, Settings
 
-__all__ = ["DEFAULT_RUNS", "PlannedCase", "plan_case"]
+__all__ = ["PlannedCase", "plan_case"]
 
-DEFAULT_RUNS = 3
 VOTES = 3
 
 
@@ -117,15 +116,17 @@ def _recorded_plan(
     if not counts[Arm.WITH]:
         raise CaseError(
             (
-                f"{case.directory}: nothing is recorded of this case, "
-                "record it with --eval-mode record",
+                f"{case.directory}: nothing is recorded of this case"
+                + (
+                    f" in {settings.from_dir}, name a results directory that holds runs of it"
+                    if settings.from_dir
+                    else ", record it with --eval-mode record"
+                ),
             )
         )
-    plan = Plan(
-        with_runs=counts[Arm.WITH],
-        without_runs=counts[Arm.WITHOUT],
-        two_arms=two_arms and counts[Arm.WITHOUT] > 0,
-    )
+    # Whether baseline records are there must not decide how the with-runs are graded: with-only
+    # graders count in one arm (spec: 5.2), and a run would change its verdict with a lost file.
+    plan = Plan(with_runs=counts[Arm.WITH], without_runs=counts[Arm.WITHOUT], two_arms=two_arms)
     return plan, tuple(wanted)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_plugin_eval.errors import RecordError
-from pytest_plugin_eval.pytest_side.ids import case_of, is_run_id, run_name
+from pytest_plugin_eval.pytest_side.ids import case_of, is_run_id, run_key, run_name
 from pytest_plugin_eval.pytest_side.signals import SessionSignals
 from pytest_plugin_eval.pytest_side.stash import (
     collection_key,
@@ -43,7 +43,7 @@ class CaseProgress:
     """Ids of the selected runs."""
     finished: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
-    """Names of runs with a failed report, those included of which nothing else came in."""
+    """Ids of runs with a failed report, those included of which nothing else came in."""
     runs: dict[RunKey, RunReport] = field(default_factory=dict)
     """By key, so that a rerun replaces its earlier report."""
     verdict_given: bool = False
@@ -51,7 +51,41 @@ class CaseProgress:
     @property
     def has_lost_runs(self) -> bool:
         """Whether a run was to be made and left nothing: its worker died, or its start failed."""
-        return not self.failed <= set(map(run_name, self.runs))
+        names = set(map(run_name, self.runs))
+        return any(nodeid.rpartition("::")[2] not in names for nodeid in self.failed)
+
+    @property
+    def is_started(self) -> bool:
+        """Whether at least one run was made."""
+        return any(run.outcome.ending.value != "not_started" for run in self.runs.values())
+
+    def put_lost_runs(self) -> None:
+        """Put a run that was not measured in the place of each that left nothing.
+
+        Otherwise the arms would be compared as if it had never been planned.
+        """
+        if not self.runs or not self.failed:
+            return
+        from pytest_plugin_eval.records.model import Ending, RunOutcome
+        from pytest_plugin_eval.scoring.runs import run_report
+
+        case = next(iter(self.runs.values())).case
+        outcome = RunOutcome(
+            ending=Ending.NO_RESULT,
+            error="the run left nothing: its worker died, or its start failed",
+        )
+        for nodeid in self.failed:
+            key = run_key(nodeid, case.id)
+            if key not in self.runs:
+                self.runs[key] = run_report(
+                    key=key,
+                    case=case,
+                    outcome=outcome,
+                    verdicts=(),
+                    record_path="",
+                    provenance={},
+                    last_message="",
+                )
 
 
 class EvalController:
@@ -149,7 +183,7 @@ class EvalController:
             self._store(report.nodeid, payload)
         if report.failed:
             progress = self.cases.setdefault(case_of(report.nodeid), CaseProgress())
-            progress.failed.add(report.nodeid.rpartition("::")[2])
+            progress.failed.add(report.nodeid)
         if report.when not in ("setup", "call", "teardown"):
             # xdist's own report of a run that took its worker down; no logfinish follows.
             self.pytest_runtest_logfinish(report.nodeid)
@@ -254,6 +288,7 @@ class EvalController:
         from pytest_plugin_eval.pytest_side.verdicts import verdict_of
 
         progress.verdict_given = True
+        progress.put_lost_runs()
         ascii_only = self._config.stash[workbench_key].ascii_only
         verdict = verdict_of(case, progress, self._settings, ascii_only=ascii_only)
         if verdict is None or self._session is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pytest_plugin_eval.records.model import RunKey
 
-__all__ = ["VERDICT", "case_of", "is_run_id", "run_name", "verdict_id"]
+__all__ = ["VERDICT", "case_of", "is_run_id", "run_key", "run_name", "verdict_id"]
 
 VERDICT = "score"
 # A text, for `re` to compile when a run is met: most sessions meet none.
@@ -18,6 +18,14 @@ _RUN_ID = r"::run\[(?:with|without)-[1-9][0-9]*\]\Z"
 def run_name(key: RunKey) -> str:
     """Return the item name of a run, ``run[with-1]``."""
     return f"run[{key.arm.value}-{key.number}]"
+
+
+def run_key(nodeid: str, case: str) -> RunKey:
+    """Return the key of a run of *case*, a case id, by its node id."""
+    from pytest_plugin_eval.records.model import Arm, RunKey
+
+    arm, _, number = nodeid.rpartition("[")[2].removesuffix("]").partition("-")
+    return RunKey(case=case, arm=Arm(arm), number=int(number))
 
 
 def is_run_id(nodeid: str) -> bool:

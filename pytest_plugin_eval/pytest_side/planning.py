@@ -14,9 +14,11 @@ from pytest_plugin_eval.cases.loader import load_case
 from pytest_plugin_eval.cases.manifest import declared_servers
 from pytest_plugin_eval.errors import CaseError, EvalError
 from pytest_plugin_eval.execution.planning import PlannedCase, plan_case
+from pytest_plugin_eval.graders.grade import with_only_names
 from pytest_plugin_eval.graders.javascript import compile_errors
 from pytest_plugin_eval.pytest_side.ids import VERDICT, run_name
 from pytest_plugin_eval.pytest_side.stash import collection_key, settings_key, workbench_key
+from pytest_plugin_eval.records.model import Arm
 from pytest_plugin_eval.reports.plan import CasePlan
 from pytest_plugin_eval.settings import Mode, Settings
 
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from pytest_plugin_eval.cases.discovery import EvalDirectory
 
 __all__ = ["names_of", "note_place", "plan"]
+
+# Missing records that are named one by one.
+GAPS = 6
 
 
 def plan(directory: Path, place: EvalDirectory, nodeid: str, config: pytest.Config) -> PlannedCase:
@@ -53,15 +58,29 @@ def plan(directory: Path, place: EvalDirectory, nodeid: str, config: pytest.Conf
             skipped=planned.skip_reason is not None,
         )
     )
+    for plugin in case.plugins:
+        note = f"plugin under test: {plugin.name} {plugin.version or '(no version)'}"
+        if note not in state.notes:
+            state.notes.append(note)
     state.advice.extend(line for line in _advice(planned, settings) if line not in state.advice)
     return planned
 
 
 def _advice(planned: PlannedCase, settings: Settings) -> Iterator[str]:
-    """Yield what the author should know of a case before its runs; a replay changes none of it."""
-    if settings.mode is Mode.REPLAY:
-        return
+    """Yield what the author should know of a case before its runs."""
     case = planned.case
+    if not case.plugins and settings.ablation is None:
+        yield (
+            f"{case.id}: no plugin found for it, so there is one arm and no Δ; a case names one, "
+            'for example by plugins: ["../.."]'
+        )
+    if not planned.plan.two_arms:
+        counted = sorted(with_only_names(case.graders, True))
+        if counted:
+            yield f"{case.id}: with one arm, with-only graders count: {', '.join(counted)}"
+    if settings.mode is Mode.REPLAY:
+        yield from _gaps(planned, settings)
+        return
     if planned.not_granted:
         tools = ", ".join(planned.not_granted)
         yield f"{case.id}: not granted: {tools} (grant with --eval-allow-tools)"
@@ -76,6 +95,25 @@ def _advice(planned: PlannedCase, settings: Settings) -> Iterator[str]:
                 f"warning: plugin {plugin.name} declares MCP servers ({', '.join(servers)}), which "
                 "this version does not start: the runs measure the plugin without them"
             )
+
+
+def _gaps(planned: PlannedCase, settings: Settings) -> Iterator[str]:
+    """Yield which runs a replay would be expected to have and has not."""
+    numbers = {
+        arm: {key.number for key in planned.keys if key.arm is arm}
+        for arm in (Arm.WITH, Arm.WITHOUT)
+    }
+    wanted = settings.runs or max(map(max, filter(None, numbers.values())), default=0)
+    arms = (Arm.WITH, Arm.WITHOUT) if planned.plan.two_arms else (Arm.WITH,)
+    missing = [
+        f"{arm.value}-{number}"
+        for arm in arms
+        for number in range(1, wanted + 1)
+        if number not in numbers[arm]
+    ]
+    if missing:
+        more = f" and {len(missing) - GAPS} more" if len(missing) > GAPS else ""
+        yield f"{planned.case.id}: no record of {', '.join(missing[:GAPS])}{more}"
 
 
 def names_of(directory: Path, config: pytest.Config) -> frozenset[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from pytest_plugin_eval.scoring.aggregate import suite_result
 from pytest_plugin_eval.scoring.model import CaseResult, RunReport, SuiteInfo, SuiteResult
 from pytest_plugin_eval.settings import Ablation, Mode, Settings
 from pytest_plugin_eval.storage.atomic_write import write_text
+from pytest_plugin_eval.storage.results_dir import release_results_directory
 from pytest_plugin_eval.text import plural
 
 if TYPE_CHECKING:
@@ -37,11 +39,13 @@ def write_results(
             result = result_of(progress, settings)
             by_root.setdefault(result.info.root, []).append(result)
     lost = "not_measured" if any(p.has_lost_runs for p in controller.cases.values()) else None
+    unstarted = _unstarted(controller, by_root)
     errors = list(_load_errors(controller, config))
     suites = []
     for root, cases in sorted(by_root.items()):
+        info = suite_info(root, cases, settings, started, config.stash[workbench_key].agent_version)
         suite = suite_result(
-            suite_info(root, cases, settings, started, config.stash[workbench_key].agent_version),
+            replace(info, not_started=tuple(sorted(unstarted.get(root, ())))),
             cases,
             partial_reason=controller.partial_reason or lost,
             load_errors=tuple(
@@ -54,6 +58,24 @@ def write_results(
         _write(suite, directory, settings, controller, several=len(by_root) > 1)
     _add_junit_properties(config, suites)
     return tuple(suites)
+
+
+def _unstarted(
+    controller: EvalController, by_root: Mapping[str, Sequence[CaseResult]]
+) -> dict[str, list[str]]:
+    """Return the ids of selected cases of which no run was made, by suite root."""
+    plans = {plan.nodeid: plan for plan in controller.state.plans}
+    found: dict[str, list[str]] = {}
+    for nodeid, progress in controller.cases.items():
+        if progress.is_started or not progress.expected:
+            continue
+        plan = plans.get(nodeid)
+        if plan is not None and plan.skipped:
+            continue
+        # Workers that were interrupted left no plan; with one suite its root is known all the same.
+        root = plan.root if plan is not None else next(iter(by_root), "")
+        found.setdefault(root, []).append(plan.case if plan is not None else nodeid)
+    return found
 
 
 def suite_info(
@@ -86,12 +108,17 @@ def suite_info(
         started_at=_iso(started),
         duration_s=(datetime.now(UTC) - started).total_seconds(),
         recorded=recorded_words(runs) if settings.mode is Mode.REPLAY else "",
+        spent_usd=0.0
+        if settings.mode is Mode.REPLAY
+        else sum((run.outcome.cost_usd or 0.0) + run.judge_cost_usd for run in runs),
     )
 
 
 def recorded_words(runs: Iterable[RunReport]) -> str:
     """Return when and with what the replayed records were made, in words."""
-    listed = list(runs)
+    listed = [run for run in runs if run.provenance]  # what could not be used has none
+    if not listed:
+        return "no recorded run could be used"
     dates = sorted(
         {run.provenance["recorded_at"][:10] for run in listed if "recorded_at" in run.provenance}
     )
@@ -119,6 +146,8 @@ def _write(
         if several:
             copy = copy.with_stem(f"{copy.stem}-{Path(suite.info.root).name}")
         targets.append(copy)
+    if directory:
+        release_results_directory(Path(directory))
     for target in targets:
         try:
             write_text(target, document_chunks(suite))
@@ -131,7 +160,7 @@ def _write(
 def _add_junit_properties(config: pytest.Config, suites: list[SuiteResult]) -> None:
     # The fixture `record_testsuite_property` is of no use outside tests; the plugin object is the
     # one way left (decisions, 23).
-    for plugin in config.pluginmanager.get_plugins():
+    for _, plugin in config.pluginmanager.list_name_plugin():
         add = getattr(plugin, "add_global_property", None)
         if add is not None:
             for suite in suites:

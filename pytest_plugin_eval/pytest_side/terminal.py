@@ -124,7 +124,9 @@ class EvalTerminal:
             yield f"error: results not written: {text}"
         why = _WHY_PARTIAL.get(self._controller.partial_reason or "")
         if why:
-            yield f"incomplete: {why}; exit status 2"
+            # `plugin-eval run` ends an interrupted session with the signal's own status.
+            status = "" if self._controller.signal else "; exit status 2"
+            yield f"incomplete: {why}{status}"
 
     def _uncounted_lines(self) -> Iterable[str]:
         unknown = sum(

@@ -263,7 +263,10 @@ class Workbench:
         return agent
 
     def _open_results(self, places: dict[Path, EvalDirectory]) -> None:
-        from pytest_plugin_eval.storage.results_dir import shared_results_directory
+        from pytest_plugin_eval.storage.results_dir import (
+            named_results_directory,
+            shared_results_directory,
+        )
 
         named = self.settings.results_dir
         for root, place in places.items():
@@ -274,7 +277,7 @@ class Workbench:
                 else:
                     several = len(places) > 1
                     self._results[root] = named / _folder(root, places) if several else named
-                    self._results[root].mkdir(parents=True, exist_ok=True)
+                    named_results_directory(self._results[root], self.session_id)
             except OSError as error:
                 raise SettingsError(
                     f"results cannot be written to {error.filename}: {error.strerror}; "

@@ -85,6 +85,9 @@ def _suite(suite: SuiteResult) -> dict[str, object]:
     fields["freeOnly"] = info.free_only
     if info.min_delta is not None:
         fields["minDelta"] = info.min_delta
+    fields["spentUsd"] = info.spent_usd
+    if info.not_started:
+        fields["notStarted"] = list(info.not_started)
     if info.recorded:
         fields["recorded"] = info.recorded
     return fields

@@ -73,7 +73,10 @@ def suite_properties(suite: SuiteResult) -> Properties:
         "load_errors": len(suite.load_errors),
         "partial": suite.partial_reason is not None,
         "partial_reason": suite.partial_reason,
+        "cases_not_started": len(info.not_started) or None,
+        "runs": sum(len(case.with_runs) + len(case.without_runs) for case in suite.cases),
         "cost_usd": suite.cost_usd,
+        "spent_usd": info.spent_usd,
     }
     return _properties({f"plugin_eval_{name}": value for name, value in values.items()})
 

@@ -266,6 +266,9 @@ def _summary(suite: SuiteResult) -> list[str]:
     lines = [" · ".join([*parts, f"{decimals(info.duration_s, 0)}s", cost])]
     if suite.partial_reason in _PARTIAL:
         lines.append(f"⚠ partial: {_PARTIAL[suite.partial_reason]}")
+    if info.not_started:
+        cases = plural(len(info.not_started), "case")
+        lines.append(f"⚠ {cases} not started, in no number here: {', '.join(info.not_started)}")
     lines += _run_counts(suite)
     if info.free_only:
         lines.append("free graders only: llm and baseline graders were not evaluated or counted")

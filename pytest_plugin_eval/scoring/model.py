@@ -159,6 +159,10 @@ class SuiteInfo:
     claude_version: str = ""
     started_at: str = ""
     duration_s: float = 0.0
+    not_started: tuple[str, ...] = ()
+    """Ids of selected cases of which no run was made."""
+    spent_usd: float = 0.0
+    """What this session paid for, as far as known: nothing in a replay."""
     recorded: str = ""
     """Replay: when and with what the records were made, in words; empty otherwise."""
 

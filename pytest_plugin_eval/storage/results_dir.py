@@ -10,14 +10,15 @@ from itertools import count
 from pathlib import Path
 
 __all__ = [
+    "named_results_directory",
     "new_results_directory",
-    "newest_results",
     "release_results_directory",
     "results_directories",
     "shared_results_directory",
 ]
 
 MARKER = ".session"
+LOCK = ".session.lock"
 
 _NAME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)(?:-(\d+))?")
 
@@ -39,11 +40,6 @@ def new_results_directory(base: Path, now: datetime) -> Path:
             continue
         return directory
     raise AssertionError("unreachable: count() does not end")
-
-
-def newest_results(base: Path) -> Path | None:
-    """Return the newest directory that `new_results_directory` made in *base*, or ``None``."""
-    return next(iter(results_directories(base)), None)
 
 
 def results_directories(base: Path) -> tuple[Path, ...]:
@@ -81,9 +77,34 @@ def shared_results_directory(base: Path, session: str) -> Path:
     raise AssertionError("unreachable: count() does not end")
 
 
+def named_results_directory(directory: Path, session: str) -> None:
+    """Make the results directory that the user named, or take it over from an earlier session.
+
+    What an earlier session left there moves to ``earlier-1``, ``earlier-2``, …: runs of two
+    sessions side by side would be replayed as one. Workers of the same session find their marker.
+    """
+    from filelock import FileLock
+
+    directory.mkdir(parents=True, exist_ok=True)
+    with FileLock(directory / LOCK):
+        if _owner(directory) == session:
+            return
+        old = [directory / name for name in ("runs", "aggregate-result.json")]
+        present = [path for path in old if path.exists()]
+        if present:
+            place = next(
+                place for n in count(1) if not (place := directory / f"earlier-{n}").exists()
+            )
+            place.mkdir()
+            for path in present:
+                path.rename(place / path.name)
+        (directory / MARKER).write_text(session, encoding="utf-8")
+
+
 def release_results_directory(directory: Path) -> None:
-    """Remove the marker of `shared_results_directory`, and the directory if it holds nothing."""
-    (directory / MARKER).unlink(missing_ok=True)
+    """Remove the marker of a session, and the directory if it holds nothing."""
+    for name in (MARKER, LOCK):
+        (directory / name).unlink(missing_ok=True)
     with contextlib.suppress(OSError):
         directory.rmdir()
 

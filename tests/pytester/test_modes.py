@@ -301,3 +301,70 @@ def test_document_names_each_record_by_its_whole_path(suite: Suite) -> None:
 
     run = suite.document()["cases"][0]["arms"]["with"][0]  # type: ignore[index]
     assert run["tracePath"] == str(suite.evals / "recordings/evals/first/with-1.jsonl")
+
+
+def test_missing_records_are_told(suite: Suite) -> None:
+    suite.case("first")
+    suite.records("first", "hh", "gg")
+    (suite.evals / "recordings/evals/first/without-1.jsonl").unlink()
+
+    result = suite.replay("evals", "--eval-runs", "3")
+
+    result.stdout.fnmatch_lines(["evals/first: no record of with-3, without-1, without-3"])
+
+
+@pytest.mark.parametrize("baseline", [True, False])
+def test_lost_baseline_records_change_no_verdict(suite: Suite, baseline: bool) -> None:
+    fired = "---\ntype: tool_used\ntool: Skill\n---\n"
+    suite.case("first", graders={"hello": HELLO, "fired": fired})
+    suite.records("first", "h", "g" if baseline else "")
+
+    result = suite.replay("evals")
+
+    assert result.ret == pytest.ExitCode.OK
+    assert suite.document()["cases"][0]["aggregates"]["score"] == 1  # type: ignore[index]
+
+
+def test_one_arm_counts_with_only_graders_and_says_so(suite: Suite) -> None:
+    fired = "---\ntype: tool_used\ntool: Skill\n---\n"
+    suite.case("first", graders={"hello": HELLO, "fired": fired})
+    suite.records("first", "h", "g")
+
+    result = suite.replay("evals", "--eval-ablation", "none")
+
+    result.stdout.fnmatch_lines(
+        ["evals/first: with one arm, with-only graders count: fired", "first  0.50 *"]
+    )
+
+
+def test_replay_spends_nothing_and_says_what_was_spent_before(suite: Suite) -> None:
+    suite.case("first")
+    suite.records("first", "hh", "gg")
+
+    suite.replay("evals")
+
+    document = suite.document()
+    assert document["costUsd"] == 1
+    assert document["suite"]["spentUsd"] == 0  # type: ignore[index]
+
+
+def test_missing_plugin_is_told(suite: Suite) -> None:
+    (suite.root / ".claude-plugin" / "plugin.json").unlink()
+    suite.case("first")
+    suite.records("first", "h")
+
+    suite.replay("evals").stdout.fnmatch_lines(["evals/first: no plugin found for it,*"])
+
+
+def test_second_session_in_a_named_directory_keeps_the_first(
+    suite: Suite, agent: StandInAgent
+) -> None:
+    suite.case("first", front="runs: 2")
+    _live(suite, "--eval-results-dir", "out")
+
+    _live(suite, "--eval-results-dir", "out", "--eval-runs", "1")
+
+    out = suite.root / "out"
+    assert len(list((out / "runs").rglob("*.jsonl"))) == 2
+    assert len(list((out / "earlier-1" / "runs").rglob("*.jsonl"))) == 4
+    assert not (out / ".session").exists()

@@ -190,3 +190,13 @@ def test_first_failure_stops_concurrent_runs_soon(suite: Suite, agent: StandInAg
     _live(suite, "--eval-concurrency", "2", "-x")
 
     assert len(agent.requests) <= 3
+
+
+def test_cases_that_were_not_started_are_named(suite: Suite, agent: StandInAgent) -> None:
+    suite.case("first", front="runs: 1")
+    suite.case("second")
+
+    result = _live(suite, "--eval-max-cost-usd", "0.3")
+
+    result.stdout.fnmatch_lines(["*1 case not started, in no number here: evals/second"])
+    assert suite.document()["suite"]["notStarted"] == ["evals/second"]  # type: ignore[index]

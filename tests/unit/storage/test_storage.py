@@ -15,7 +15,12 @@ from pytest_plugin_eval.records.trace import Trace
 from pytest_plugin_eval.storage.atomic_write import write_bytes, write_text
 from pytest_plugin_eval.storage.cost_history import CostRange, earlier_costs
 from pytest_plugin_eval.storage.record_files import read_record, write_record
-from pytest_plugin_eval.storage.results_dir import new_results_directory, newest_results
+from pytest_plugin_eval.storage.results_dir import (
+    named_results_directory,
+    new_results_directory,
+    release_results_directory,
+    results_directories,
+)
 
 NOW = datetime(2026, 1, 31, 9, 5, 0, 123999, tzinfo=UTC)
 
@@ -94,8 +99,8 @@ def test_newest_results_are_found_among_other_things(tmp_path: Path) -> None:
     (tmp_path / "zzz").mkdir()
     (tmp_path / "2027-01-31T09-05-00-123Z").write_text("a file")
 
-    assert newest_results(tmp_path) == latest
-    assert newest_results(tmp_path / "absent") is None
+    assert results_directories(tmp_path)[0] == latest
+    assert results_directories(tmp_path / "absent") == ()
 
 
 def test_record_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -160,3 +165,28 @@ def test_foreign_results_say_nothing_about_cost(tmp_path: Path, content: object)
 
 def test_suite_without_results_says_nothing_about_cost(tmp_path: Path) -> None:
     assert earlier_costs(tmp_path / "absent") is None
+
+
+def test_named_directory_is_one_for_all_workers_of_a_session(tmp_path: Path) -> None:
+    named_results_directory(tmp_path / "out", "a")
+    (tmp_path / "out" / "runs").mkdir()
+
+    named_results_directory(tmp_path / "out", "a")
+
+    assert (tmp_path / "out" / "runs").is_dir()
+    assert not (tmp_path / "out" / "earlier-1").exists()
+
+
+def test_results_of_an_earlier_session_are_moved_aside(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for session in ("a", "b", "c"):
+        named_results_directory(out, session)
+        (out / "runs").mkdir()
+        (out / "aggregate-result.json").write_text(session, encoding="utf-8")
+        release_results_directory(out)
+
+    texts = {path.parent.name: path.read_text() for path in out.rglob("aggregate-result.json")}
+    assert texts == {"earlier-1": "a", "earlier-2": "b", "out": "c"}
+    assert sorted(path.name for path in out.iterdir()) == [
+        "aggregate-result.json", "earlier-1", "earlier-2", "runs"
+    ]  # fmt: skip
