@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from pytest_plugin_eval.agents.unsupported import scaffold_warning
 from pytest_plugin_eval.cases.discovery import eval_directory_of, manifest_notes
 from pytest_plugin_eval.cases.loader import load_case
 from pytest_plugin_eval.cases.manifest import declared_servers
+from pytest_plugin_eval.cases.tool_names import BUILT_IN_TOOLS
 from pytest_plugin_eval.errors import CaseError, EvalError
 from pytest_plugin_eval.execution.planning import PlannedCase, plan_case
 from pytest_plugin_eval.graders.grade import with_only_names
@@ -21,6 +22,7 @@ from pytest_plugin_eval.pytest_side.stash import collection_key, settings_key, w
 from pytest_plugin_eval.records.model import Arm
 from pytest_plugin_eval.reports.plan import CasePlan
 from pytest_plugin_eval.settings import Mode, Settings
+from pytest_plugin_eval.text import did_you_mean
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.cases.discovery import EvalDirectory
@@ -84,6 +86,7 @@ def _advice(planned: PlannedCase, settings: Settings) -> Iterator[str]:
     if planned.not_granted:
         tools = ", ".join(planned.not_granted)
         yield f"{case.id}: not granted: {tools} (grant with --eval-allow-tools)"
+        yield from (f"warning: {case.id}: {text}" for text in _misspelt(planned.not_granted))
     scaffold = scaffold_warning(case)
     if scaffold is not None:
         yield f"warning: {scaffold}"
@@ -95,6 +98,14 @@ def _advice(planned: PlannedCase, settings: Settings) -> Iterator[str]:
                 f"warning: plugin {plugin.name} declares MCP servers ({', '.join(servers)}), which "
                 "this version does not start: the runs measure the plugin without them"
             )
+
+
+def _misspelt(tools: Sequence[str]) -> Iterator[str]:
+    for tool in tools:
+        name = tool.partition("(")[0]
+        hint = "" if name in BUILT_IN_TOOLS else did_you_mean(name, BUILT_IN_TOOLS)
+        if hint:
+            yield f"allowed_tools: there is no tool {name!r}{hint}"
 
 
 def _gaps(planned: PlannedCase, settings: Settings) -> Iterator[str]:

@@ -101,3 +101,16 @@ def test_not_granted_tools_and_useless_graders_are_told_before_the_runs(
             "evals/free *",
         ]
     )
+
+
+@pytest.mark.parametrize(
+    ("tool", "meant"), [("Skil", "Skill"), ("Raed", "Read"), ("Globb(x)", "Glob")]
+)
+def test_misspelt_tool_is_told_with_the_likely_one(
+    suite: Suite, agent: StandInAgent, tool: str, meant: str
+) -> None:
+    suite.case("free", front=f"allowed_tools: [{tool}]\nruns: 1")
+
+    result = suite.pytester.runpytest("evals")
+
+    result.stdout.fnmatch_lines([f"warning: evals/free: *no tool *did you mean '{meant}'[?]"])
