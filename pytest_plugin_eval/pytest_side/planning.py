@@ -105,7 +105,7 @@ def _misspelt(tools: Sequence[str]) -> Iterator[str]:
         name = tool.partition("(")[0]
         hint = "" if name in BUILT_IN_TOOLS else did_you_mean(name, BUILT_IN_TOOLS)
         if hint:
-            yield f"allowed_tools: there is no tool {name!r}{hint}"
+            yield f"allowed_tools: no tool {name!r}{hint}"
 
 
 def _gaps(planned: PlannedCase, settings: Settings) -> Iterator[str]:

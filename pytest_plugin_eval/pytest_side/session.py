@@ -10,6 +10,7 @@ import pytest
 from pytest_plugin_eval.cases.discovery import forget
 from pytest_plugin_eval.errors import SettingsError
 from pytest_plugin_eval.pytest_side.arguments import rewrite_arguments
+from pytest_plugin_eval.pytest_side.configuration import check_configuration
 from pytest_plugin_eval.pytest_side.options import settings_from
 from pytest_plugin_eval.pytest_side.selection import EvalSelection
 from pytest_plugin_eval.pytest_side.stash import (
@@ -30,6 +31,7 @@ def configure(config: pytest.Config) -> None:
 
     Raises `pytest.UsageError` for bad settings.
     """
+    check_configuration(config)
     try:
         settings = settings_from(config)
     except SettingsError as error:
