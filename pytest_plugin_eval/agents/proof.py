@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from pytest_plugin_eval.agents.skill_pattern import plain_skills
 from pytest_plugin_eval.cases.case import Case, Plugin
 from pytest_plugin_eval.cases.model import ToolUsedSpec
 from pytest_plugin_eval.records.model import Arm
 from pytest_plugin_eval.records.trace import Trace
 
-__all__ = ["contamination", "not_loaded"]
+__all__ = ["contamination", "forget_plugins", "not_loaded"]
 
 _BUILT_IN = "@builtin"
 _FRONTMATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*$", re.DOTALL | re.MULTILINE)
@@ -49,7 +50,7 @@ def not_loaded(init: Mapping[str, object], case: Case) -> str | None:
             )
     for grader in case.graders:
         if isinstance(grader, ToolUsedSpec) and (problem := _missing_skill(init, case, grader)):
-            return f"{problem}, which grader {grader.name!r} looks for"
+            return f"{problem}; grader {grader.name!r} looks for it"
     return None
 
 
@@ -66,6 +67,12 @@ def contamination(trace: Trace, case: Case, arm: Arm, run: Path) -> str | None:
         if problem:
             return f"the session is not isolated: {problem}"
     return None
+
+
+def forget_plugins() -> None:
+    """Have plugins read anew: another session in this process may meet changed files."""
+    _hook_events.cache_clear()
+    _skills.cache_clear()
 
 
 def _foreign_plugin(init: Mapping[str, object], ours: Sequence[Path]) -> str | None:
@@ -145,13 +152,47 @@ def _missing_skill(init: Mapping[str, object], case: Case, grader: ToolUsedSpec)
     if grader.tool != "Skill" or grader.input_match is None or grader.max == 0:
         return None
     named = [skill for skill in _skills_of(case.plugins) if _is_named(skill, grader.input_match)]
-    if not named:
-        return None
     loaded = {str(name) for name in _list(init, "skills")}
+    if not named:
+        return _unknown_skill(init, loaded, case, grader.input_match)
     problems = [problem for skill in named if (problem := _skill_problem(skill, loaded))]
     if len(problems) < len(named):
         return None
     return f"{problems[0]}, loaded are: {_shown_skills(loaded, case)}"
+
+
+def _unknown_skill(
+    init: Mapping[str, object], loaded: set[str], case: Case, pattern: str
+) -> str | None:
+    """Return what is wrong with a pattern that names skills nobody has, such as renamed ones."""
+    names = plain_skills(pattern)
+    if not names or any(_names_skills(plugin.path) for plugin in case.plugins):
+        return None
+    own = tuple(_skills_of(case.plugins))
+    there = {name for skill in own for name in skill.names} | loaded
+    there |= {str(name) for name in _list(init, "slash_commands")}
+    there |= {
+        file.parent.name
+        for plugin in case.plugins
+        for file in (plugin.path / "skills").rglob("SKILL.md")
+    }
+    if {name.rpartition(":")[2] for name in there}.intersection(names):
+        return None
+    unlisted = (skill for skill in own if not skill.problem and not loaded & {*skill.names})
+    has = {skill.names[0] for skill in unlisted} | _of_plugins(loaded, case)
+    return (
+        f"skill {' or '.join(map(repr, names))} is not loaded,"
+        f" the plugin has: {', '.join(sorted(has)) or 'no skills'}"
+    )
+
+
+def _names_skills(root: Path) -> bool:
+    """Tell whether the manifest names places of skills: not all of them are known here."""
+    try:
+        data = json.loads((root / ".claude-plugin" / "plugin.json").read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(data, dict) and "skills" in data
 
 
 def _skill_problem(skill: _Skill, loaded: set[str]) -> str | None:
@@ -217,10 +258,12 @@ def _full_names(plugin: str, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _shown_skills(loaded: set[str], case: Case) -> str:
+    return ", ".join(sorted(_of_plugins(loaded, case))) or "none of the plugin"
+
+
+def _of_plugins(loaded: set[str], case: Case) -> set[str]:
     own = tuple(f"{plugin.name}:" for plugin in case.plugins)
-    return (
-        ", ".join(sorted(name for name in loaded if name.startswith(own))) or "none of the plugin"
-    )
+    return {name for name in loaded if name.startswith(own)}
 
 
 def _plugin_names(init: Mapping[str, object]) -> str:

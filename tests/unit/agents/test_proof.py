@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_plugin_eval.agents.proof import contamination, not_loaded
+from pytest_plugin_eval.agents.proof import contamination, forget_plugins, not_loaded
 from pytest_plugin_eval.cases.model import ToolUsedSpec
 from pytest_plugin_eval.records.model import Arm
 from pytest_plugin_eval.records.trace import Trace
@@ -102,8 +102,8 @@ def test_message_lists_what_is_loaded_and_who_asks(tmp_path: Path) -> None:
     problem = not_loaded(init_of(root), make_case(root, graders=(grader("demo:empty"),)))
 
     assert problem == (
-        "skill demo:empty is not loaded: its SKILL.md is missing, loaded are: demo:greet,"
-        " which grader 'used' looks for"
+        "skill demo:empty is not loaded: its SKILL.md is missing, loaded are: demo:greet;"
+        " grader 'used' looks for it"
     )
 
 
@@ -113,6 +113,74 @@ def test_skill_folder_is_a_plugin_with_one_skill(tmp_path: Path) -> None:
 
     assert not_loaded(init_of(tmp_path, skills=["demo:lone"]), case) is None
     assert not_loaded(init_of(tmp_path, skills=[]), case) is not None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "init", "problem"),
+    [
+        ('"skill":"demo:hail"', {}, "skill 'hail' is not loaded, the plugin has: demo:greet"),
+        (r'"skill"\s*:\s*"(?:[\w-]+:)?hail"', {}, "skill 'hail' is not loaded"),
+        ('"skill":"(?:demo:)?(hail|hey)"', {}, "skill 'hail' or 'hey' is not loaded"),
+        ('"skill":"demo:hail","args":"loud"', {}, "skill 'hail' is not loaded"),
+        ('"skill":"demo:greet","args":"loud"', {}, None),
+        ('"skill":"(?:demo:)?(hail|greet)"', {}, None),
+        ('"skill":"(?:demo:)?greet"', {"skills": ["verify"]}, "look at its frontmatter"),
+        ('"skill":"verify"', {}, None),
+        ('"skill":"demo:quiet","args":"a"', {}, None),
+        ('"skill":"review"', {"slash_commands": ["review"]}, None),
+        ('"skill":"(?:demo:)?inner"', {}, None),
+        ('"skill":"(hail|gr.*)"', {}, None),
+        ('"skill":"[h]ail"', {}, None),
+        ("hail", {}, None),
+    ],
+)
+def test_skill_that_is_not_there_any_more(
+    tmp_path: Path, pattern: str, init: dict[str, Any], problem: str | None
+) -> None:
+    files = {"skills/quiet/SKILL.md": SILENT, "skills/set/inner/SKILL.md": SILENT}
+    root = write_plugin(tmp_path, files)
+    case = make_case(root, graders=(grader(pattern),))
+
+    found = not_loaded(init_of(root, **init), case)
+
+    assert (found is None) == (problem is None)
+    assert (problem or "") in (found or "")
+
+
+@pytest.mark.parametrize(
+    ("files", "options"),
+    [
+        ({}, {"max": 0}),
+        ({".claude-plugin/plugin.json": '{"name": "demo", "skills": ["./more"]}'}, {}),
+    ],
+    ids=["must-not-be-called", "skills-elsewhere"],
+)
+def test_unknown_skill_is_no_problem_where_it_may_be(
+    tmp_path: Path, files: dict[str, str], options: dict[str, Any]
+) -> None:
+    root = write_plugin(tmp_path, files)
+    case = make_case(root, graders=(grader('"skill":"hail"', **options),))
+
+    assert not_loaded(init_of(root), case) is None
+
+
+def test_plugin_changed_between_two_sessions_is_read_anew(tmp_path: Path) -> None:
+    case = make_case(write_plugin(tmp_path), graders=(grader('"skill":"demo:hail"'),))
+    events = trace(hook("PreToolUse"), init_of(tmp_path))
+    before = (not_loaded(init_of(tmp_path), case), contamination(events, case, Arm.WITH, RUN))
+    write_plugin(
+        tmp_path,
+        {
+            "skills/hail/SKILL.md": "---\nname: hail\n---\n",
+            "hooks/hooks.json": '{"hooks": {"PreToolUse": []}}',
+        },
+    )
+
+    forget_plugins()
+
+    assert None not in before
+    assert not_loaded(init_of(tmp_path, skills=["demo:hail"]), case) is None
+    assert contamination(events, case, Arm.WITH, RUN) is None
 
 
 @pytest.mark.parametrize("arm", list(Arm))
