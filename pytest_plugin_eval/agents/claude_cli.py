@@ -16,7 +16,7 @@ from pytest_plugin_eval.agents.command import agent_command
 from pytest_plugin_eval.agents.credentials import credentials_text, expiry_note, secrets_in
 from pytest_plugin_eval.agents.environment import agent_environment, secret_values
 from pytest_plugin_eval.agents.outcome import Classified, classify, cost_of, turns_of
-from pytest_plugin_eval.agents.proof import contamination, not_loaded
+from pytest_plugin_eval.agents.proof import contamination, forget_plugins, not_loaded
 from pytest_plugin_eval.agents.sandbox import RunRoot, Sandbox
 from pytest_plugin_eval.agents.workspace import collect_files, list_workspace, named_files
 from pytest_plugin_eval.cases.case import Case
@@ -74,8 +74,14 @@ class ClaudeCli:
     def find(
         cls, *, agent_path: Path | None, env: Mapping[str, str], run_root: Path | None
     ) -> ClaudeCli:
-        """Return the backend for this machine; raises `AgentError` when no binary will do."""
-        return cls(find_binary(agent_path, env), env=env, run_root=run_root)
+        """Return the backend for this machine, to be closed.
+
+        Raises `AgentError` when no binary will do or no run directories can be made.
+        """
+        forget_plugins()
+        backend = cls(find_binary(agent_path, env), env=env, run_root=run_root)
+        backend._root_of(run_root).open()
+        return backend
 
     @property
     def description(self) -> str:
@@ -96,7 +102,7 @@ class ClaudeCli:
             return self._unmade(request, started, Ending.SETUP_FAILED, problem)
         credentials = credentials_text(self._env)
         secrets = (*secret_values(self._env), *secrets_in(credentials))
-        root = self._root_of(request)
+        root = self._root_of(request.run_root or self._run_root)
         sandbox = root.new()
         try:
             sandbox.make(credentials=credentials)
@@ -129,9 +135,8 @@ class ClaudeCli:
         left = [path for root in self._roots.values() for path in root.close()]
         return tuple(f"run directory could not be removed: {path}" for path in left)
 
-    def _root_of(self, request: AgentRequest) -> RunRoot:
+    def _root_of(self, path: Path | None) -> RunRoot:
         with self._guard:
-            path = request.run_root or self._run_root
             return self._roots.setdefault(path, RunRoot(path))
 
     def _session(self, request: AgentRequest, sandbox: Sandbox, secrets: Sequence[str]) -> _Session:

@@ -120,11 +120,16 @@ class RunRoot:
         self._remover: ThreadPoolExecutor | None = None
         self._left: list[str] = []
 
-    def new(self) -> Sandbox:
-        """Return a sandbox still to be made, in a place of its own."""
+    def open(self) -> None:
+        """Make the place and take the lock; raises `AgentError` where that cannot be done."""
         with self._guard:
             if self._lock is None:
                 self._open()
+
+    def new(self) -> Sandbox:
+        """Return a sandbox still to be made, in a place of its own."""
+        self.open()
+        with self._guard:
             self._count += 1
             return Sandbox(self.path / f"{self._session}-{self._count}")
 
@@ -165,7 +170,10 @@ class RunRoot:
     def _open(self) -> None:
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            lock = FileLock(self.path / f"{self._session}.lock", thread_local=False)
+            file = self.path / f"{self._session}.lock"
+            # The lock itself takes some errors of a place that cannot be written for a busy lock.
+            file.touch(mode=0o600)
+            lock = FileLock(file, thread_local=False)
             lock.acquire(timeout=10)
         except (OSError, Timeout) as error:
             raise AgentError(

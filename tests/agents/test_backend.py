@@ -14,6 +14,7 @@ import pytest
 from pytest_plugin_eval.agents.claude_cli import ClaudeCli
 from pytest_plugin_eval.cases.case import Plugin
 from pytest_plugin_eval.cases.model import ToolUsedSpec
+from pytest_plugin_eval.errors import AgentError
 from pytest_plugin_eval.records.model import Arm, Ending
 from tests.agents.conftest import MakeBackend
 from tests.agents.test_child import has_ended
@@ -37,7 +38,19 @@ def test_description_names_version_and_origin(backend: MakeBackend, tmp_path: Pa
         found = backend(api)
 
     assert found.description.startswith(f"Claude Code {found.version}: ")
-    assert (tmp_path / "runs").exists() is False
+    assert left_in(found, tmp_path) == []
+
+
+def test_run_root_that_cannot_be_written_is_told_before_any_run(
+    backend: MakeBackend, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+
+    with (
+        ScriptedApi(script()) as api,
+        pytest.raises(AgentError, match="name another place with --eval-run-root"),
+    ):
+        backend(api, run_root=tmp_path / "file" / "runs")
 
 
 def test_runs_at_once_do_not_see_each_other(backend: MakeBackend, tmp_path: Path) -> None:
@@ -116,8 +129,18 @@ def test_kept_directory_holds_the_trace_and_no_sign_in(
             },
             "skill demo:empty is not loaded: its SKILL.md is missing, loaded are: demo:greet",
         ),
+        (
+            {
+                "graders": (
+                    ToolUsedSpec(
+                        name="g", type="tool_used", tool="Skill", input_match='"skill":"demo:hail"'
+                    ),
+                )
+            },
+            "skill 'hail' is not loaded, the plugin has: demo:greet",
+        ),
     ],
-    ids=["plugin", "skill"],
+    ids=["plugin", "skill", "renamed"],
 )
 def test_what_is_not_loaded_ends_the_run(
     backend: MakeBackend, tmp_path: Path, changes: dict[str, Any], problem: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -126,11 +127,24 @@ def test_directories_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     assert [path for path in tmp_path.iterdir() if path.is_dir()] == [fresh.path]
 
 
-def test_place_that_cannot_be_used_names_the_option(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "place",
+    [
+        "{tmp}/file",
+        "{tmp}/file/runs",
+        pytest.param("/proc", marks=pytest.mark.skipif(not Path("/proc").is_dir(), reason="none")),
+        "/proc/runs",
+    ],
+)
+def test_place_that_cannot_be_used_names_the_option_at_once(tmp_path: Path, place: str) -> None:
     (tmp_path / "file").touch()
+    path = place.format(tmp=tmp_path)
+    started = time.monotonic()
 
-    with pytest.raises(AgentError, match="name another place with --eval-run-root"):
-        RunRoot(tmp_path / "file").new()
+    with pytest.raises(AgentError, match=f"^{path}: .* name another place with --eval-run-root"):
+        RunRoot(Path(path)).open()
+
+    assert time.monotonic() - started < 5
 
 
 @pytest.mark.parametrize(
