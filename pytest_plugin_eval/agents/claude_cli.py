@@ -13,8 +13,9 @@ from pytest_plugin_eval.agents.base import AgentRequest
 from pytest_plugin_eval.agents.binary import Binary, find_binary
 from pytest_plugin_eval.agents.child import Child, ChildResult, Limits
 from pytest_plugin_eval.agents.command import agent_command
+from pytest_plugin_eval.agents.credential_files import file_secrets
 from pytest_plugin_eval.agents.credentials import credentials_text, expiry_note, secrets_in
-from pytest_plugin_eval.agents.environment import agent_environment, secret_values
+from pytest_plugin_eval.agents.environment import agent_environment, given, secret_values
 from pytest_plugin_eval.agents.outcome import Classified, classify, cost_of, turns_of
 from pytest_plugin_eval.agents.proof import contamination, forget_plugins, not_loaded
 from pytest_plugin_eval.agents.sandbox import RunRoot, Sandbox
@@ -63,6 +64,7 @@ class ClaudeCli:
     ) -> None:
         self.binary = binary
         self._env = dict(env)
+        self._secrets = (*secret_values(env), *file_secrets(given(env)))
         self._run_root = run_root
         self._roots: dict[Path | None, RunRoot] = {}
         self._limits = limits
@@ -101,7 +103,7 @@ class ClaudeCli:
         if problem := _setup_problem(request):
             return self._unmade(request, started, Ending.SETUP_FAILED, problem)
         credentials = credentials_text(self._env)
-        secrets = (*secret_values(self._env), *secrets_in(credentials))
+        secrets = (*self._secrets, *secrets_in(credentials))
         root = self._root_of(request.run_root or self._run_root)
         sandbox = root.new()
         try:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_plugin_eval.agents.sandbox import Sandbox
 
-__all__ = ["agent_environment", "inherited", "secret_values"]
+__all__ = ["agent_environment", "given", "inherited", "secret_values"]
 
 _INHERITED_TEXT = """
     PATH LANG LANGUAGE TERM COLORTERM TZ USER LOGNAME SHELL CI NODE_ENV FORCE_COLOR NO_COLOR
@@ -80,7 +80,10 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 # Such a variable names a place, not a secret, and its value is an ordinary path or address.
-_PLACE_NAME = re.compile(r"_(?:FILE|PATH|DIR|URL|URI|ENDPOINT|HELPER|TTL_MS)$", re.IGNORECASE)
+_PLACE_NAME = re.compile(
+    r"_(?:FILE|PATH|DIR|URL|URI|ENDPOINT|HELPER|TTL_MS)$|^GOOGLE_APPLICATION_CREDENTIALS$",
+    re.IGNORECASE,
+)
 _URL_PASSWORD = re.compile(r"^[a-z0-9+.-]+://[^/@]*?:([^/]+)@", re.IGNORECASE)
 
 
@@ -89,13 +92,17 @@ def inherited(env: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in env.items() if _passes(name)}
 
 
+def given(env: Mapping[str, str]) -> dict[str, str]:
+    """Return the above with the places where the operator's sign-ins to clouds are by default."""
+    return {**_cloud_logins(env), **inherited(env)}
+
+
 def agent_environment(
     env: Mapping[str, str], sandbox: Sandbox, case_env: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the environment of a run."""
     return {
-        **_cloud_logins(env),
-        **inherited(env),
+        **given(env),
         **case_env,
         **_FIXED,
         **_git_variables(),

@@ -114,6 +114,21 @@ def test_kept_directory_holds_the_trace_and_no_sign_in(
     assert not (kept / "config" / ".credentials.json").exists()
 
 
+def test_secrets_of_credential_files_are_in_no_record(backend: MakeBackend, tmp_path: Path) -> None:
+    private = "-----BEGIN PRIVATE KEY-----\nMIIEdummydummy\n-----END PRIVATE KEY-----\n"
+    google = json.dumps({"type": "service_account", "private_key": private})
+    aws = "[default]\naws_secret_access_key = aws-dummy-secret\n"
+    write_files(tmp_path / "home", {"gcp.json": google, ".aws/credentials": aws})
+    path = str(tmp_path / "home" / "gcp.json")
+    case = make_case(write_plugin(tmp_path / "demo"))
+    said = f"{path} has {private} and aws-dummy-secret"
+    with ScriptedApi(script(rule(turns=[said]))) as api:
+        agent = backend(api, env={"GOOGLE_APPLICATION_CREDENTIALS": path})
+        record = agent.run(make_request(case, Arm.WITHOUT))
+
+    assert record.trace.last_message == f"{path} has [***]\n and [***]"
+
+
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [

@@ -96,6 +96,7 @@ def test_git_pairs_are_numbered_without_gaps() -> None:
         ("HTTPS_PROXY", "http://host:1", ()),
         ("AWS_REGION", "us-east-1", ()),
         ("AWS_SHARED_CREDENTIALS_FILE", "/home/me/.aws/credentials", ()),
+        ("GOOGLE_APPLICATION_CREDENTIALS", "/home/me/gcp.json", ()),
         ("MAX_THINKING_TOKENS", "10000000", ()),
         ("GITHUB_TOKEN", "not-given-to-the-agent", ()),
         ("ANTHROPIC_API_KEY", "", ()),
