@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -73,6 +74,7 @@ def load_graders(
     What is returned beside an error is incomplete.
     """
     specs: list[GraderSpec] = []
+    total = 0.0
     patterns: list[_Pattern] = []
     names: dict[str, _Raw] = {}
     seen = False
@@ -90,6 +92,7 @@ def load_graders(
                 (*raw.path, "name"),
             )
         names.setdefault(spec.name, raw)
+        total = _added_weight(total, raw, spec, report)
         _check_meaning(raw, spec, directory, report)
         patterns.extend(_patterns(raw, spec))
     listed = files.case_yaml.fields.get(GRADERS) if files.case_yaml else None
@@ -100,6 +103,18 @@ def load_graders(
         )
     _check_patterns(patterns, report, check_patterns)
     return tuple(specs)
+
+
+def _added_weight(total: float, raw: _Raw, spec: GraderSpec, report: Report) -> float:
+    """Return the sum of the weights so far; a score divides by it, so it has to be a number."""
+    if not math.isfinite(total + spec.weight):
+        text = (
+            f"weight {value_shown(spec.weight)} makes the sum of the case's weights too large for a"
+            " number, expected smaller weights"
+        )
+        report.error(raw.document, raw.prefix + text, (*raw.path, "weight"))
+        return total
+    return total + spec.weight
 
 
 def _raw_graders(files: CaseFiles, report: Report) -> Iterator[_Raw]:

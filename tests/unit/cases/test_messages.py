@@ -146,6 +146,28 @@ PROBLEMS: dict[str, tuple[Files, list[str]]] = {
         _grader("type: llm\nweight: .inf", "Good?"),
         ["graders/g.md:3: weight must be a number above 0, got .inf"],
     ),
+    "sum-of-weights": (
+        {
+            "prompt.md": "Hi",
+            "graders/a.md": "---\ntype: regex\npattern: x\nweight: 1.0e+308\n---\n",
+            "graders/b.md": "---\ntype: regex\nweight: 1.0e+308\npattern: x\n---\n",
+            "graders/c.md": "---\ntype: regex\npattern: x\n---\n",
+        },
+        [
+            "graders/b.md:3: weight 1e+308 makes the sum of the case's weights too large for a"
+            " number, expected smaller weights"
+        ],
+    ),
+    "sum-of-weights-in-case-yaml": (
+        _yaml(
+            f"{PROMPT}graders:\n- {{type: regex, name: a, pattern: x, weight: 1.0e+308}}\n"
+            "- {type: regex, name: b, pattern: x, weight: 1.0e+308}\n"
+        ),
+        [
+            "case.yaml:6: grader 'b': weight 1e+308 makes the sum of the case's weights too large"
+            " for a number, expected smaller weights"
+        ],
+    ),
     "type": (
         _grader("type: regexp"),
         ["graders/g.md:2: unknown type 'regexp', did you mean 'regex'?"],
