@@ -56,8 +56,8 @@ def _fields(suite: SuiteResult) -> dict[str, object]:
 def document_text(suite: SuiteResult) -> str:
     """Return the document as JSON: two-space indentation, non-ASCII as it is, a final newline.
 
-    Whole numbers are written without a fraction, as the reference writes them. Raises `ValueError`
-    for a number that is not finite: that would be a bug, not a result.
+    Whole numbers are written without a fraction, as the reference writes them. A number that
+    is not finite is written as null.
     """
     return "".join(document_chunks(suite))
 
@@ -218,5 +218,5 @@ def _no_verdict(verdict: Verdict) -> dict[str, object]:
     }
 
 
-def _whole_seconds(duration_s: float) -> int:
-    return math.floor(duration_s + 0.5)
+def _whole_seconds(duration_s: float) -> int | None:
+    return math.floor(duration_s + 0.5) if math.isfinite(duration_s) else None

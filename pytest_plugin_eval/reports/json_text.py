@@ -19,8 +19,9 @@ _STEP = "  "
 def json_text(value: object) -> str:
     """Return a value as JSON, non-ASCII as it is, whole numbers without a fraction.
 
-    An iterator is written as a list; what it yields is not kept. Raises `ValueError` for a number
-    that is not finite and `TypeError` for what is no JSON.
+    An iterator is written as a list; what it yields is not kept. A number that cannot be written,
+    such as one that is not finite, is null: it must not cost the rest of a paid-for document.
+    Raises `TypeError` for what is no JSON.
     """
     return _text(value, _NEWLINE)
 
@@ -66,6 +67,9 @@ def _text(value: object, newline: str) -> str:
 
 
 def _number(value: float) -> str:
-    if not math.isfinite(value):
-        raise ValueError(f"{value!r} is not JSON compliant")
-    return str(int(value)) if value == int(value) else repr(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return "null"
+    try:
+        return str(int(value)) if value == int(value) else repr(value)
+    except ValueError:  # Python writes no integer of more than 4,300 digits
+        return "null"

@@ -29,10 +29,19 @@ def test_tuples_and_iterators_are_lists() -> None:
     assert json_text(iter([("a",), ()])) == '[\n  [\n    "a"\n  ],\n  []\n]'
 
 
-@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
-def test_numbers_that_are_not_finite_are_refused(number: float) -> None:
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        json_text({"a": [number]})
+@pytest.mark.parametrize(
+    "number",
+    [float("nan"), float("inf"), -float("inf"), 10**5000],
+    ids=["nan", "inf", "-inf", "beyond-text"],
+)
+def test_number_that_cannot_be_written_is_null_and_the_rest_stays(number: float) -> None:
+    assert json.loads(json_text({"a": [number], "b": 1})) == {"a": [None], "b": 1}
+    assert json.loads("".join(json_chunks({"a": iter([number]), "b": 1}))) == {"a": [None], "b": 1}
+
+
+@pytest.mark.parametrize("number", [10**400, -(10**400), 1e308])
+def test_large_number_is_written_in_full(number: float) -> None:
+    assert json.loads(json_text([number])) == [number]
 
 
 def test_other_values_are_refused() -> None:
