@@ -151,14 +151,19 @@ class _Fields:
 
     def number(self, name: str) -> int:
         value = self._fields.get(name)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        if not isinstance(value, int) or isinstance(value, bool):
             raise self.wrong(name, "a whole number, 0 or more")
+        if not 0 <= value <= sys.maxsize:  # beyond it, a mean cannot be calculated
+            raise self.wrong(name, f"a whole number from 0 to {sys.maxsize}")
         return value
 
     def real(self, name: str) -> float:
         value = self._fields.get(name)
         if not isinstance(value, (int, float)) or isinstance(value, bool):
             raise self.wrong(name, "a number")
+        # Python's JSON reads NaN, Infinity and integers that are beyond any float.
+        if not 0 <= value <= sys.float_info.max:
+            raise self.wrong(name, "a finite number, 0 or more")
         return value
 
     def flag(self, name: str) -> bool:

@@ -106,7 +106,9 @@ KEY = {"case": "c", "arm": "with", "number": 1}
             header(outcome=outcome(turns=True)), "turns must be a whole number", id="turns"
         ),
         pytest.param(
-            header(outcome=outcome(cost_usd="1")), "cost_usd must be a number, got '1'", id="cost"
+            header(outcome=outcome(cost_usd="1")),
+            "runs/with-1.jsonl:1: cost_usd must be a number, got '1'",
+            id="cost",
         ),
         pytest.param(header(outcome={"ending": 1}), "ending must be a string", id="ending"),
         pytest.param(
@@ -126,6 +128,22 @@ def test_a_file_that_is_no_record_is_refused_by_name_and_line(data: bytes, messa
         decode(data, "runs/with-1.jsonl")
 
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["cost_usd", "duration_s"])
+@pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity", "1e999", "-0.5", f"1{'0' * 400}"])
+def test_amount_that_is_not_finite_or_negative_is_refused(name: str, text: str) -> None:
+    data = header(outcome=outcome(**{name: "@"})).replace(b'"@"', text.encode())
+
+    with pytest.raises(RecordError, match=f"^r:1: {name} must be a finite number, 0 or more, got "):
+        decode(data, "r")
+
+
+@pytest.mark.parametrize("name", ["turns", "attempts"])
+@pytest.mark.parametrize("value", [-1, 1.5, float("nan"), 2**63])
+def test_count_that_is_no_count_is_refused(name: str, value: float) -> None:
+    with pytest.raises(RecordError, match=f"^r:1: {name} must be a whole number"):
+        decode(header(outcome=outcome(**{name: value})), "r")
 
 
 def test_missing_outcome_fields_are_named() -> None:
