@@ -91,7 +91,10 @@ class CaseProgress:
 class EvalController:
     """Knows every run of the session; lives in the controller, or in the only process."""
 
-    def __init__(self, config: pytest.Config, session_id: str) -> None:
+    def __init__(
+        self, config: pytest.Config, session_id: str, session: pytest.Session | None = None
+    ) -> None:
+        """Take over *session*, if it has begun already."""
         self.session_id = session_id
         self.state = config.stash[collection_key]
         self.partial_reason: str | None = None
@@ -111,7 +114,7 @@ class EvalController:
         self._settings = config.stash[settings_key]
         self._started = datetime.now(UTC)
         self._first: list[RunReport] = []
-        self._session: pytest.Session | None = None
+        self._session = session
 
     # Collecting
 

@@ -54,7 +54,9 @@ def collect_directory(path: Path, parent: pytest.Collector) -> EvalCase | None:
     if case_directory_of(path, eval_dir=settings.eval_dir, root=settings.root) != path:
         return None
     from pytest_plugin_eval.pytest_side.collector import EvalCase
+    from pytest_plugin_eval.pytest_side.session import activate
 
+    activate(parent.config, parent.session)
     return EvalCase.from_parent(parent, path=path)
 
 

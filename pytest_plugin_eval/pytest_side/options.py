@@ -14,7 +14,7 @@ from pytest_plugin_eval.errors import SettingsError
 from pytest_plugin_eval.settings import Ablation, Mode, Settings
 from pytest_plugin_eval.text import did_you_mean, shown, tool_words
 
-__all__ = ["OPTIONS", "Option", "add_options", "settings_from"]
+__all__ = ["OPTIONS", "Option", "add_options", "are_options_given", "settings_from"]
 
 Convert = Callable[[str], object]
 
@@ -30,6 +30,8 @@ class Option:
     help: str
     convert: Convert | None = None
     """Checks and converts one text; ``None`` makes a flag."""
+    command_convert: Convert | None = None
+    """Does so instead for `plugin-eval run`, where the reference's limits are others."""
     metavar: str | None = None
     many: bool = False
     hidden: bool = False
@@ -110,6 +112,11 @@ def _eval_dir(text: str) -> str:
     return normalised_eval_dir(text)
 
 
+_ROOT: Final = Option(
+    name="--eval-root", field="root", convert=_path, hidden=True, help="Suite root"
+)
+"""Given by `plugin-eval run` alone."""
+
 OPTIONS: Final[tuple[Option, ...]] = (
     Option(
         name="--evals",
@@ -119,9 +126,10 @@ OPTIONS: Final[tuple[Option, ...]] = (
     Option(
         name="--eval-runs",
         field="runs",
-        convert=_whole(1, None),
+        convert=_whole(1, 50),
+        command_convert=_whole(1, None),
         metavar="N",
-        help="Runs per case and arm (default: the case's own, else 3)",
+        help="Runs per case and arm, 1 to 50 (default: the case's own, else 3)",
     ),
     Option(
         name="--eval-ablation",
@@ -276,7 +284,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
     Option(
         name="--eval-tag", field="tags", convert=str, many=True, hidden=True, help="Cases by tag"
     ),
-    Option(name="--eval-root", field="root", convert=_path, hidden=True, help="Suite root"),
+    _ROOT,
     *(
         Option(
             name=name,
@@ -337,12 +345,18 @@ def _ini_type(option: Option) -> Literal["bool", "args", "string"]:
     return "args" if option.many else "string"
 
 
+def are_options_given(config: pytest.Config) -> bool:
+    """Whether the command line has an option of the table."""
+    return any(getattr(config.option, option.dest, None) is not None for option in OPTIONS)
+
+
 def settings_from(config: pytest.Config) -> Settings:
     """Return the checked settings of command line and ini file; the command line wins.
 
     Raises `SettingsError` naming the option or ini value, what was given and what was expected.
     """
     values: dict[str, object] = {}
+    of_command = getattr(config.option, _ROOT.dest, None) is not None
     for option in OPTIONS:
         value, origin = _given(config, option)
         if value is None:
@@ -351,7 +365,7 @@ def settings_from(config: pytest.Config) -> Settings:
             _refuse_later(option, value, origin)
             continue
         try:
-            values[option.field] = _converted(option, value)
+            values[option.field] = _converted(option, value, of_command=of_command)
         except SettingsError as error:
             raise SettingsError(f"{origin}: {error}") from None
     settings = Settings(**values)  # type: ignore[arg-type]  # each converter returns its field's type
@@ -375,9 +389,11 @@ def _given(config: pytest.Config, option: Option) -> tuple[object, str]:
     return value, option.ini
 
 
-def _converted(option: Option, value: object) -> object:
+def _converted(option: Option, value: object, *, of_command: bool) -> object:
     if option.convert is None:
         return bool(value)
+    if of_command and option.command_convert is not None:
+        return option.command_convert(str(value))
     if option.many:
         assert isinstance(value, list)
         texts = [str(item) for item in value]

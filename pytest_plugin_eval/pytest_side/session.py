@@ -1,45 +1,73 @@
-"""What a session of this plugin consists of: settings, state, and a controller or a worker."""
+"""What a session of this plugin consists of: settings, and once there are evals all the rest.
+
+A session without evals pays for what is imported and registered here, so most of it waits until
+the first case is met.
+"""
 
 from __future__ import annotations
 
 import sys
-from datetime import UTC, datetime
 
 import pytest
 
 from pytest_plugin_eval.cases.discovery import forget
 from pytest_plugin_eval.errors import SettingsError
-from pytest_plugin_eval.pytest_side.arguments import rewrite_arguments
-from pytest_plugin_eval.pytest_side.configuration import check_configuration
-from pytest_plugin_eval.pytest_side.options import settings_from
-from pytest_plugin_eval.pytest_side.selection import EvalSelection
+from pytest_plugin_eval.pytest_side.arguments import Picked, rewrite_arguments
+from pytest_plugin_eval.pytest_side.options import are_options_given, settings_from
 from pytest_plugin_eval.pytest_side.stash import (
     collection_key,
+    marks_key,
     picked_key,
     settings_key,
     workbench_key,
 )
-from pytest_plugin_eval.pytest_side.state import CollectionState
-from pytest_plugin_eval.pytest_side.tags import mark_names
-from pytest_plugin_eval.pytest_side.workbench import Workbench, new_session_id
+from pytest_plugin_eval.settings import Settings
 
-__all__ = ["configure"]
+__all__ = ["activate", "configure"]
 
 
 def configure(config: pytest.Config) -> None:
-    """Fill the stash and register the controller, or the worker of an xdist session.
+    """Check the settings and rewrite ids; activate at once where no collection will.
 
     Raises `pytest.UsageError` for bad settings.
     """
-    check_configuration(config)
+    if are_options_given(config):
+        from pytest_plugin_eval.pytest_side.configuration import check_configuration
+
+        check_configuration(config)
     try:
         settings = settings_from(config)
     except SettingsError as error:
         raise pytest.UsageError(str(error)) from None
     forget()  # an earlier session of this process may have seen other files
     config.stash[settings_key] = settings
-    config.stash[collection_key] = CollectionState(user_marks=mark_names(config))
+    # Of the ini file alone: plugins register their own marks from here on.
+    config.stash[marks_key] = tuple(config.getini("markers"))
     config.stash[picked_key] = rewrite_arguments(config, settings)
+    if _is_needed_at_once(config, settings, config.stash[picked_key]):
+        activate(config)
+
+
+def _is_needed_at_once(config: pytest.Config, settings: Settings, picked: Picked) -> bool:
+    """Whether something has to be there before, or without, a collection in this process."""
+    distributed = getattr(config.option, "dist", "no") != "no" or hasattr(config, "workerinput")
+    return distributed or bool(picked.names) or settings.root is not None
+
+
+def activate(config: pytest.Config, session: pytest.Session | None = None) -> None:
+    """Register the controller, or the worker of an xdist session, with what they work on; once.
+
+    *session* is the one that has already begun, if it has.
+    """
+    if workbench_key in config.stash:
+        return
+    from pytest_plugin_eval.pytest_side.selection import EvalSelection
+    from pytest_plugin_eval.pytest_side.state import CollectionState
+    from pytest_plugin_eval.pytest_side.tags import mark_names
+    from pytest_plugin_eval.pytest_side.workbench import Workbench, new_session_id
+
+    marks = config.stash[marks_key]
+    config.stash[collection_key] = CollectionState(user_marks=mark_names(marks))
     if hasattr(config, "workerinput"):
         from pytest_plugin_eval.pytest_side.worker import EvalWorker
 
@@ -47,20 +75,10 @@ def configure(config: pytest.Config) -> None:
         session_id, ascii_only = given["session_id"], given["ascii_only"]
         config.pluginmanager.register(EvalWorker(config), "plugin_eval_worker")
     else:
-        from pytest_plugin_eval.pytest_side.controller import EvalController
-        from pytest_plugin_eval.pytest_side.terminal import EvalTerminal
-
-        session_id, ascii_only = new_session_id(datetime.now(UTC)), not _has_marks()
-        controller = EvalController(config, session_id)
-        config.pluginmanager.register(controller, "plugin_eval_controller")
-        config.pluginmanager.register(EvalTerminal(config, controller), "plugin_eval_terminal")
-        if config.pluginmanager.hasplugin("xdist"):
-            from pytest_plugin_eval.pytest_side.nodes import EvalNodes
-
-            nodes = EvalNodes(controller, ascii_only=ascii_only)
-            config.pluginmanager.register(nodes, "plugin_eval_nodes")
+        session_id, ascii_only = new_session_id(), not _has_marks()
+        _register_controller(config, session, session_id, ascii_only=ascii_only)
     config.stash[workbench_key] = Workbench(
-        settings,
+        config.stash[settings_key],
         here=config.invocation_params.dir,
         session_id=session_id,
         stop_early=bool(config.getoption("maxfail", 0)),
@@ -68,6 +86,22 @@ def configure(config: pytest.Config) -> None:
         ascii_only=ascii_only,
     )
     config.pluginmanager.register(EvalSelection(config), "plugin_eval_selection")
+
+
+def _register_controller(
+    config: pytest.Config, session: pytest.Session | None, session_id: str, *, ascii_only: bool
+) -> None:
+    from pytest_plugin_eval.pytest_side.controller import EvalController
+    from pytest_plugin_eval.pytest_side.terminal import EvalTerminal
+
+    controller = EvalController(config, session_id, session)
+    config.pluginmanager.register(controller, "plugin_eval_controller")
+    config.pluginmanager.register(EvalTerminal(config, controller), "plugin_eval_terminal")
+    if config.pluginmanager.hasplugin("xdist"):
+        from pytest_plugin_eval.pytest_side.nodes import EvalNodes
+
+        nodes = EvalNodes(controller, ascii_only=ascii_only)
+        config.pluginmanager.register(nodes, "plugin_eval_nodes")
 
 
 def _has_marks() -> bool:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "codec_key",
     "collection_key",
+    "marks_key",
     "picked_key",
     "report_key",
     "settings_key",
@@ -24,6 +25,7 @@ __all__ = [
 ]
 
 settings_key: pytest.StashKey[Settings] = pytest.StashKey()
+marks_key: pytest.StashKey[tuple[str, ...]] = pytest.StashKey()
 picked_key: pytest.StashKey[Picked] = pytest.StashKey()
 collection_key: pytest.StashKey[CollectionState] = pytest.StashKey()
 workbench_key: pytest.StashKey[Workbench] = pytest.StashKey()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,9 +36,8 @@ _NAME = re.compile(r"\w[\w+./-]*")
 _WORDS = frozenset({"and", "or", "not", "True", "False", "None"})
 
 
-def mark_names(config: pytest.Config) -> frozenset[str]:
-    """Return the names of the marks registered so far."""
-    lines = config.getini("markers")
+def mark_names(lines: Sequence[str]) -> frozenset[str]:
+    """Return the names of marks by the lines that register them."""
     return frozenset(line.partition(":")[0].partition("(")[0].strip() for line in lines)
 
 
@@ -48,7 +48,7 @@ def marker_names(case: Case, config: pytest.Config) -> tuple[tuple[str, ...], tu
     (decisions, 19); ``--tag`` of `plugin-eval run` finds every tag. One warning a tag and session.
     """
     state = config.stash[collection_key]
-    owned = (mark_names(config) - state.user_marks - state.tags) | _ACTIVE
+    owned = (mark_names(config.getini("markers")) - state.user_marks - state.tags) | _ACTIVE
     usable, warnings = [], []
     for tag in dict.fromkeys(case.tags):
         if not _NAME.fullmatch(tag) or tag in _WORDS or tag in owned:

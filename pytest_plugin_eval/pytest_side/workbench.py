@@ -292,7 +292,7 @@ def _folder(root: Path, places: dict[Path, EvalDirectory]) -> str:
     return root.name if position == 0 else f"{root.name}-{position + 1}"
 
 
-def new_session_id(now: datetime) -> str:
+def new_session_id() -> str:
     """Return a name for the session: the moment and the process."""
-    moment = now.astimezone(UTC)
+    moment = datetime.now(UTC)
     return f"{moment:%Y-%m-%dT%H-%M-%S}-{moment.microsecond // 1000:03d}Z {os.getpid()}"
