@@ -54,6 +54,12 @@ def test_json_is_alone_on_stdout(two_cases: Suite, capsys: Captured) -> None:
     assert "CASE" in err
 
 
+def test_runs_have_no_upper_limit(two_cases: Suite, agent: StandInAgent) -> None:
+    code = main(["run", "evals/first", "--runs", "51", "--ablation", "none"])
+
+    assert (code, len(agent.requests)) == (0, 51)
+
+
 def test_json_path_and_output_dir(two_cases: Suite, capsys: Captured) -> None:
     code = main(["run", ".", "--json", "new/out.json", "--output-dir", "there"])
 

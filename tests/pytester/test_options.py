@@ -15,7 +15,9 @@ from tests.pytester.conftest import StandInAgent, Suite
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--eval-runs", "0"], "--eval-runs: expected a whole number of 1 or more, got '0'"),
+        (["--eval-runs", "0"], "--eval-runs: expected a whole number from 1 to 50, got '0'"),
+        (["--eval-runs", "51"], "--eval-runs: expected a whole number from 1 to 50, got '51'"),
+        (["-o", "plugin_eval_runs=51"], "plugin_eval_runs: expected a whole number from 1 to 50*"),
         (["--eval-runs", "2.5"], "--eval-runs: expected a whole number *, got '2.5'"),
         (["--eval-threshold", "1.5"], "--eval-threshold: expected a number from 0 to 1, got '1.5'"),
         (["--eval-threshold", "nan"], "--eval-threshold: expected a number *, got 'nan'"),
