@@ -28,6 +28,8 @@ COMMON = ("name", "type", "weight", "arm")
 _APPLIED = {"max_turns": 10, "timeout_seconds": 300, "runs": DEFAULT_RUNS, "min": 1}
 """Defaults that are filled in after the file was read."""
 
+_PATHS = ("PATH", "DIR")
+
 _MARKS = re.compile(r"(<!-- generated: ([a-z_]+) -->\n).*?(<!-- end -->)", re.S)
 _SECTIONS = ("execution", "context", "graders")
 
@@ -73,7 +75,10 @@ def _is_there(option: Option) -> bool:
 
 def _spelt(option: Option) -> str:
     metavar = f"{option.metavar}…" if option.many else option.metavar
-    return option.name if metavar is None else f"{option.name} {metavar}"
+    if metavar is None:
+        return option.name
+    # A value behind a blank can be taken for a path to test, when it is one.
+    return f"{option.name}{'=' if option.metavar in _PATHS else ' '}{metavar}"
 
 
 def _expected(field: FieldInfo) -> str:

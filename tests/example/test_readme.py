@@ -57,6 +57,14 @@ def test_command_of_readme_succeeds_without_an_account(command: str, tmp_path: P
     done = run_line(command, tmp_path)
 
     assert done.returncode == 0, done.stdout
+    assert "--collect-only" in command or re.search(r"^CASE +WITH +W/OUT +Δ", done.stdout, re.M)
+
+
+def test_live_commands_stand_below_a_word_of_what_they_cost() -> None:
+    above = [block.above for block in blocks(TEXT) if set(block.text.splitlines()) & set(LIVE)]
+
+    assert len(above) == len(LIVE)
+    assert [line for line in above if "cost" not in line] == []
 
 
 @pytest.mark.agent
