@@ -19,8 +19,8 @@ from pytest_plugin_eval.cases.model import (
     Execution,
     RegexSpec,
 )
-from pytest_plugin_eval.execution.planning import DEFAULT_RUNS
 from pytest_plugin_eval.pytest_side.options import OPTIONS, Option
+from pytest_plugin_eval.scoring.info import DEFAULT_RUNS
 
 COMMON = ("name", "type", "weight", "arm")
 """What every grader has, shown once."""
