@@ -104,7 +104,11 @@ class Workbench:
         if self.settings.mode is not Mode.REPLAY:
             self._check_run_root(items)
         backend = self._backend(places)
-        self._open_results(places)
+        try:
+            self._open_results(places)
+        except SettingsError:
+            backend.close()
+            raise
         from pytest_plugin_eval.execution.run import RunMaker
         from pytest_plugin_eval.spending.ledger import Ledger
 
