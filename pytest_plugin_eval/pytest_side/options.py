@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -11,12 +10,12 @@ from typing import Final, Literal
 import pytest
 
 from pytest_plugin_eval.errors import SettingsError
+from pytest_plugin_eval.pytest_side import option_values as values
+from pytest_plugin_eval.pytest_side.option_values import Convert
 from pytest_plugin_eval.settings import Ablation, Mode, Settings
-from pytest_plugin_eval.text import did_you_mean, shown, tool_words
+from pytest_plugin_eval.text import shown, tool_words
 
 __all__ = ["OPTIONS", "Option", "add_options", "are_options_given", "settings_from"]
-
-Convert = Callable[[str], object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -50,70 +49,8 @@ class Option:
         return special.get(self.name, self.dest)
 
 
-def _whole(least: int, most: int | None) -> Convert:
-    expected = (
-        f"a whole number from {least} to {most}" if most else f"a whole number of {least} or more"
-    )
-
-    def convert(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = least - 1
-        if value < least or (most is not None and value > most):
-            raise SettingsError(f"expected {expected}, got {shown(text)}")
-        return value
-
-    return convert
-
-
-def _number(least: float, most: float | None, *, exclusive: bool = False) -> Convert:
-    over = "a number above" if exclusive else "a number of at least"
-    expected = f"{over} {least:g}" if most is None else f"a number from {least:g} to {most:g}"
-
-    def convert(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = float("nan")
-        low_enough = value < float("inf") if most is None else value <= most
-        high_enough = value > least if exclusive else value >= least
-        if not (low_enough and high_enough):
-            raise SettingsError(f"expected {expected}, got {shown(text)}")
-        return value
-
-    return convert
-
-
-def _choice(kind: Callable[[str], object], words: Sequence[str]) -> Convert:
-    def convert(text: str) -> object:
-        if text not in words:
-            raise SettingsError(
-                f"expected one of {', '.join(words)}, got {shown(text)}{did_you_mean(text, words)}"
-            )
-        return kind(text)
-
-    return convert
-
-
-def _filled(text: str) -> str:
-    if not text.strip():
-        raise SettingsError("expected a value, got an empty one")
-    return text
-
-
-def _path(text: str) -> Path:
-    return Path(_filled(text)).expanduser().absolute()
-
-
-def _eval_dir(text: str) -> str:
-    from pytest_plugin_eval.cases.discovery import normalised_eval_dir
-
-    return normalised_eval_dir(text)
-
-
 _ROOT: Final = Option(
-    name="--eval-root", field="root", convert=_path, hidden=True, help="Suite root"
+    name="--eval-root", field="root", convert=values.path, hidden=True, help="Suite root"
 )
 """Given by `plugin-eval run` alone."""
 
@@ -126,50 +63,50 @@ OPTIONS: Final[tuple[Option, ...]] = (
     Option(
         name="--eval-runs",
         field="runs",
-        convert=_whole(1, 50),
-        command_convert=_whole(1, None),
+        convert=values.whole(1, 50),
+        command_convert=values.whole(1, None),
         metavar="N",
         help="Runs per case and arm, 1 to 50 (default: the case's own, else 3)",
     ),
     Option(
         name="--eval-ablation",
         field="ablation",
-        convert=_choice(Ablation, [mode.value for mode in Ablation]),
+        convert=values.choice(Ablation, [mode.value for mode in Ablation]),
         metavar="MODE",
         help="none: with-arm only; with-without: both arms (default: both when a plugin resolves)",
     ),
     Option(
         name="--eval-threshold",
         field="threshold",
-        convert=_number(0, 1),
+        convert=values.number(0, 1),
         metavar="X",
         help="Score from 0 to 1 that a case must reach with the plugin (default: 1)",
     ),
     Option(
         name="--eval-min-delta",
         field="min_delta",
-        convert=_number(-1, 1),
+        convert=values.number(-1, 1),
         metavar="X",
         help="Also fail a case whose difference between the arms is below X",
     ),
     Option(
         name="--eval-model",
         field="model",
-        convert=_filled,
+        convert=values.filled,
         metavar="MODEL",
         help="Model of the agent (default: the case's, else ANTHROPIC_MODEL, else the agent's own)",
     ),
     Option(
         name="--eval-judge-model",
         field="judge_model",
-        convert=_filled,
+        convert=values.filled,
         metavar="MODEL",
         help="Model of the judge",
     ),
     Option(
         name="--eval-mode",
         field="mode",
-        convert=_choice(Mode, [mode.value for mode in Mode]),
+        convert=values.choice(Mode, [mode.value for mode in Mode]),
         metavar="MODE",
         help="live: run the agent; record: also keep the records beside the cases; "
         "replay: grade saved records, without agent, key or network (default: live)",
@@ -177,21 +114,21 @@ OPTIONS: Final[tuple[Option, ...]] = (
     Option(
         name="--eval-from",
         field="from_dir",
-        convert=_path,
+        convert=values.path,
         metavar="DIR",
         help="Replay the records of this results directory instead of the recordings",
     ),
     Option(
         name="--eval-max-cost-usd",
         field="max_cost_usd",
-        convert=_number(0, None),
+        convert=values.number(0, None),
         metavar="X",
         help="Start no further run once this much is spent; exit status 2",
     ),
     Option(
         name="--eval-allow-tools",
         field="allow_tools",
-        convert=_filled,
+        convert=values.filled,
         many=True,
         metavar="TOOL",
         help="Tools to grant in every run, as Tool or Tool(pattern); put the paths first",
@@ -199,7 +136,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
     Option(
         name="--eval-disallow-tools",
         field="disallow_tools",
-        convert=_filled,
+        convert=values.filled,
         many=True,
         metavar="TOOL",
         help="Tools to remove in every run; wins over a grant",
@@ -207,21 +144,21 @@ OPTIONS: Final[tuple[Option, ...]] = (
     Option(
         name="--eval-dir",
         field="eval_dir",
-        convert=_eval_dir,
+        convert=values.eval_dir,
         metavar="DIR",
         help="Eval directory below the plugin's root (default: the manifest's, else evals)",
     ),
     Option(
         name="--eval-results-dir",
         field="results_dir",
-        convert=_path,
+        convert=values.path,
         metavar="DIR",
         help="Where results go (default: results/<UTC timestamp> in the eval directory)",
     ),
     Option(
         name="--eval-json",
         field="json_path",
-        convert=_path,
+        convert=values.path,
         metavar="PATH",
         help="Write a copy of aggregate-result.json here",
     ),
@@ -238,14 +175,14 @@ OPTIONS: Final[tuple[Option, ...]] = (
     Option(
         name="--eval-concurrency",
         field="concurrency",
-        convert=_whole(1, 64),
+        convert=values.whole(1, 64),
         metavar="N",
         help="Agent runs at once in this process, without xdist (default: 1)",
     ),
     Option(
         name="--eval-grader-timeout",
         field="grader_timeout_s",
-        convert=_number(0, None, exclusive=True),
+        convert=values.number(0, None, exclusive=True),
         metavar="S",
         help="Seconds for one free grader (default: 10)",
     ),
@@ -257,14 +194,14 @@ OPTIONS: Final[tuple[Option, ...]] = (
     Option(
         name="--eval-agent-path",
         field="agent_path",
-        convert=_path,
+        convert=values.path,
         metavar="PATH",
         help="The agent binary (default: claude on PATH, else the one of the extra 'claude')",
     ),
     Option(
         name="--eval-run-root",
         field="run_root",
-        convert=_path,
+        convert=values.path,
         metavar="DIR",
         help="Where run directories are made (default: the user's cache directory)",
     ),
@@ -289,7 +226,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
         Option(
             name=name,
             field="",
-            convert=_filled if metavar else None,
+            convert=values.filled if metavar else None,
             metavar=metavar,
             harmless=harmless,
             help=f"{text} (not available yet)",
@@ -355,7 +292,7 @@ def settings_from(config: pytest.Config) -> Settings:
 
     Raises `SettingsError` naming the option or ini value, what was given and what was expected.
     """
-    values: dict[str, object] = {}
+    chosen: dict[str, object] = {}
     of_command = getattr(config.option, _ROOT.dest, None) is not None
     for option in OPTIONS:
         value, origin = _given(config, option)
@@ -365,10 +302,10 @@ def settings_from(config: pytest.Config) -> Settings:
             _refuse_later(option, value, origin)
             continue
         try:
-            values[option.field] = _converted(option, value, of_command=of_command)
+            chosen[option.field] = _converted(option, value, of_command=of_command)
         except SettingsError as error:
             raise SettingsError(f"{origin}: {error}") from None
-    settings = Settings(**values)  # type: ignore[arg-type]  # each converter returns its field's type
+    settings = Settings(**chosen)  # type: ignore[arg-type]  # each converter returns its field's type
     _check_together(settings, config)
     return settings
 
@@ -383,7 +320,7 @@ def _given(config: pytest.Config, option: Option) -> tuple[object, str]:
     value = config.getini(option.ini)
     if value in (None, [], False, ""):
         return None, option.ini
-    if option.convert is _path and config.inipath is not None:
+    if option.convert is values.path and config.inipath is not None:
         # As with pytest's own: a path in a file belongs to the file, not to where one stands.
         value = str(config.inipath.parent / Path(str(value)).expanduser())
     return value, option.ini
