@@ -64,7 +64,10 @@ def plan(directory: Path, place: EvalDirectory, nodeid: str, config: pytest.Conf
         note = f"plugin under test: {plugin.name} {plugin.version or '(no version)'}"
         if note not in state.notes:
             state.notes.append(note)
-    state.advice.extend(line for line in _advice(planned, settings) if line not in state.advice)
+    for text in _advice(planned, settings):
+        state.advice.setdefault(text, []).append(case.id)
+    for text in _plugin_advice(planned, settings):
+        state.advice.setdefault(text, [])
     return planned
 
 
@@ -73,25 +76,29 @@ def _advice(planned: PlannedCase, settings: Settings) -> Iterator[str]:
     case = planned.case
     if not case.plugins and settings.ablation is None:
         yield (
-            f"{case.id}: no plugin found for it, so there is one arm and no Δ; a case names one, "
-            'for example by plugins: ["../.."]'
+            "no plugin found, so there is one arm and no Δ; a case names one, for example by "
+            'plugins: ["../.."]'
         )
     if not planned.plan.two_arms:
         counted = sorted(with_only_names(case.graders, True))
         if counted:
-            yield f"{case.id}: with one arm, with-only graders count: {', '.join(counted)}"
+            yield f"with one arm, with-only graders count: {', '.join(counted)}"
     if settings.mode is Mode.REPLAY:
         yield from _gaps(planned, settings)
         return
     if planned.not_granted:
         tools = ", ".join(planned.not_granted)
-        yield f"{case.id}: not granted: {tools} (grant with --eval-allow-tools)"
-        yield from (f"warning: {case.id}: {text}" for text in _misspelt(planned.not_granted))
+        yield f"not granted: {tools} (grant with --eval-allow-tools)"
+        yield from (f"warning: {text}" for text in _misspelt(planned.not_granted))
     scaffold = scaffold_warning(case)
     if scaffold is not None:
-        yield f"warning: {scaffold}"
-    yield from (f"warning: {case.id}: {text}" for _, text in planned.advisories)
-    for plugin in case.plugins:
+        yield f"warning: {scaffold.removeprefix(f'{case.id}: ')}"
+    yield from (f"warning: {text}" for _, text in planned.advisories)
+
+
+def _plugin_advice(planned: PlannedCase, settings: Settings) -> Iterator[str]:
+    """Yield what concerns all cases of a plugin alike."""
+    for plugin in planned.case.plugins if settings.mode is not Mode.REPLAY else ():
         servers = declared_servers(str(plugin.path))
         if servers:
             yield (
@@ -124,7 +131,7 @@ def _gaps(planned: PlannedCase, settings: Settings) -> Iterator[str]:
     ]
     if missing:
         more = f" and {len(missing) - GAPS} more" if len(missing) > GAPS else ""
-        yield f"{planned.case.id}: no record of {', '.join(missing[:GAPS])}{more}"
+        yield f"no record of {', '.join(missing[:GAPS])}{more}"
 
 
 def names_of(directory: Path, config: pytest.Config) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,9 @@ if TYPE_CHECKING:
     from pytest_plugin_eval.reports.plan import CasePlan
 
 __all__ = ["CollectionState"]
+
+# Cases named for one text of advice; the others are counted.
+NAMED = 3
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -29,7 +33,16 @@ class CollectionState:
     tags: set[str] = field(default_factory=set)
     """Tags registered as markers."""
     refused_tags: set[str] = field(default_factory=set)
-    advice: list[str] = field(default_factory=list)
-    """Lines about cases that may not measure what their authors think."""
+    advice: dict[str, list[str]] = field(default_factory=dict)
+    """What may not be measured as an author thinks, and the ids of the cases it is said of; of
+    none, where it is said of all. A text may start with ``warning:``."""
     places: set[str] = field(default_factory=set)
     """Eval directories seen so far."""
+
+    def advice_lines(self) -> Iterator[str]:
+        """Yield a line a text: what is true of a thousand cases is said once."""
+        for text, cases in self.advice.items():
+            more = f" and {len(cases) - NAMED} more" if len(cases) > NAMED else ""
+            kind, said = ("warning: ", text[9:]) if text.startswith("warning: ") else ("", text)
+            who = f"{', '.join(cases[:NAMED])}{more}: " if cases else ""
+            yield f"{kind}{who}{said}"

@@ -58,7 +58,7 @@ class EvalTerminal:
             line += f", from {source}; no agent, no cost"
         elif note:
             line += f", {note}"
-        return [line, *self._state.notes, *self._state.advice]
+        return [line, *self._state.notes, *self._state.advice_lines()]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table, or the plan, and what else the reader has to know."""

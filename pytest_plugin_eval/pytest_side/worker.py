@@ -47,7 +47,7 @@ class EvalWorker:
             "plans": [dataclasses.asdict(plan) for plan in state.plans],
             "broken": {nodeid: list(texts) for nodeid, texts in state.broken.items()},
             "loose": list(state.loose),
-            "advice": list(state.advice),
+            "advice": {text: list(cases) for text, cases in state.advice.items()},
             "unnamed": list(state.unnamed),
             "notes": [*state.notes, *([f"agent: {agent}"] if agent else [])],
         }
@@ -58,10 +58,13 @@ def received_state(parcel: dict[str, object]) -> CollectionState:
     plans = parcel["plans"]
     broken = parcel["broken"]
     assert isinstance(plans, list)
+    advice = parcel["advice"]
     assert isinstance(broken, dict)
-    lists = {name: parcel[name] for name in ("loose", "advice", "unnamed", "notes")}
+    assert isinstance(advice, dict)
+    lists = {name: parcel[name] for name in ("loose", "unnamed", "notes")}
     return CollectionState(
         plans=[CasePlan(**plan) for plan in plans],
+        advice=advice,
         broken={str(nodeid): tuple(texts) for nodeid, texts in broken.items()},
         **lists,  # type: ignore[arg-type]  # lists of strings, as sent above
     )

@@ -353,7 +353,7 @@ def test_missing_plugin_is_told(suite: Suite) -> None:
     suite.case("first")
     suite.records("first", "h")
 
-    suite.replay("evals").stdout.fnmatch_lines(["evals/first: no plugin found for it,*"])
+    suite.replay("evals").stdout.fnmatch_lines(["evals/first: no plugin found,*"])
 
 
 def test_second_session_in_a_named_directory_keeps_the_first(

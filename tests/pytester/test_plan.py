@@ -114,3 +114,16 @@ def test_misspelt_tool_is_told_with_the_likely_one(
     result = suite.pytester.runpytest("evals")
 
     result.stdout.fnmatch_lines([f"warning: evals/free: *no tool *did you mean '{meant}'[?]"])
+
+
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_what_is_true_of_many_cases_is_said_once(suite: Suite, workers: str) -> None:
+    for number in range(6):
+        suite.case(f"case-{number}")
+        suite.records(f"case-{number}", "h")
+
+    result = suite.replay("evals", "-n", workers, "--eval-runs", "2")
+
+    said = " ".join(result.stdout.str().split())
+    assert said.count("no record of") == 1
+    assert "evals/case-0, evals/case-1, evals/case-2 and 3 more: no record of with-2" in said
