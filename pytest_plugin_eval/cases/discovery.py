@@ -168,6 +168,7 @@ def forget() -> None:
     forget_roots()
     if manifest := sys.modules.get(_MANIFEST_MODULE):
         manifest.manifest_of.cache_clear()
+        manifest.declared_servers.cache_clear()
     if fingerprint := sys.modules.get(_FINGERPRINT_MODULE):
         fingerprint.forget_plugins()
     _located.cache_clear()

@@ -160,6 +160,7 @@ def _manifest_eval_dir(data: Mapping[str, object], file: str) -> tuple[str | Non
     return eval_dir, (f"using eval directory {eval_dir}/ from {file}",)
 
 
+@cache
 def declared_servers(root: str) -> tuple[str, ...]:
     """Return the names of the MCP servers that a plugin declares, sorted; unreadable files none.
 

@@ -62,10 +62,16 @@ def collect_directory(path: Path, parent: pytest.Collector) -> EvalCase | None:
 
 def _is_dropped(path: Path, config: pytest.Config) -> bool:
     """Whether pytest would not enter a directory for its name or what is in it."""
+    from fnmatch import fnmatch
+
     patterns: list[str] = config.getini("norecursedirs")
     return (
         path.name == "__pycache__"
-        or any(path.match(pattern) for pattern in patterns)
+        # `match` understands directories in a pattern, and is slow.
+        or any(
+            path.match(pattern) if "/" in pattern else fnmatch(path.name, pattern)
+            for pattern in patterns
+        )
         or (path / "pyvenv.cfg").is_file()
     )
 
