@@ -122,10 +122,36 @@ def test_case_without_a_with_run_gets_a_skipped_verdict(suite: Suite) -> None:
     )
 
 
+def _hold_until_told(suite: Suite, *, first: str, told: str) -> None:
+    """Have workers make no run but *first* until the controller has finished with *told*.
+
+    Replayed runs take a millisecond: all would be over before the controller could stop them.
+    """
+    suite.pytester.makeconftest(
+        f"""
+        import pathlib, time
+
+        def pytest_configure(config):
+            global is_controller
+            is_controller = not hasattr(config, "workerinput")
+
+        def pytest_runtest_setup(item):
+            until = time.monotonic() + (0 if is_controller or "{first}" in item.nodeid else 30)
+            while time.monotonic() < until and not pathlib.Path("told").exists():
+                time.sleep(0.01)
+
+        def pytest_runtest_logfinish(nodeid):
+            if is_controller and nodeid.endswith("{told}"):
+                pathlib.Path("told").touch()
+        """
+    )
+
+
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_stopped_session_leaves_an_incomplete_verdict(suite: Suite, workers: str) -> None:
     suite.case("first")
     suite.records("first", "ghhhhhhh", "gggggggg")
+    _hold_until_told(suite, first="run[with-1]", told="run[with-1]")
 
     result = suite.replay("evals", "-x", "-v", "-n", workers, "--maxschedchunk=1", "-rs")
 
@@ -141,6 +167,7 @@ def test_failed_verdict_stops_a_session_with_maxfail(suite: Suite, workers: str)
     for name in ("b", "c", "d", "e", "f"):
         suite.case(name)
         suite.records(name, "hhhh")
+    _hold_until_told(suite, first="/a::", told="/a::score")
 
     result = suite.replay(
         "evals", "-x", "-v", "-n", workers, "--maxschedchunk=1", "--eval-threshold", "0.5"
