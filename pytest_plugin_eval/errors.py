@@ -6,7 +6,6 @@ __all__ = [
     "AgentError",
     "CaseError",
     "EvalError",
-    "GraderTimeoutError",
     "PytestPluginEvalWarning",
     "RecordError",
     "SettingsError",
@@ -38,10 +37,6 @@ class RecordError(EvalError):
 
 class SettingsError(EvalError):
     """An option or ini value that is out of range or contradicts another."""
-
-
-class GraderTimeoutError(EvalError):
-    """A grader that ran into its own time limit."""
 
 
 class PytestPluginEvalWarning(UserWarning):

@@ -10,7 +10,7 @@ from pathlib import Path
 from pytest_plugin_eval.agents.base import AgentRequest
 from pytest_plugin_eval.cases.fingerprint import plugin_hash, prompt_hash, settings_hash
 from pytest_plugin_eval.errors import RecordError
-from pytest_plugin_eval.records.codec import decode
+from pytest_plugin_eval.records.codec import read_record
 from pytest_plugin_eval.records.layout import record_path
 from pytest_plugin_eval.records.model import Ending, RunKey, RunOutcome, RunRecord
 from pytest_plugin_eval.records.trace import Trace
@@ -35,9 +35,7 @@ class Replay:
         """Return the saved record of a run, or one that says why it cannot be used."""
         path = record_path(self._sources[request.case.root], request.key)
         try:
-            record = decode(path.read_bytes(), str(path))
-        except OSError as error:
-            return _unusable(request, f"{path}: {error.strerror}")
+            record = read_record(path)
         except RecordError as error:
             return _unusable(request, str(error))
         if record.key != request.key:

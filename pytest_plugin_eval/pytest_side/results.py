@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,9 +42,16 @@ def write_results(
     errors = list(_load_errors(controller, config))
     suites = []
     for root, cases in sorted(by_root.items()):
-        info = suite_info(root, cases, settings, started, config.stash[workbench_key].agent_version)
+        info = suite_info(
+            root,
+            cases,
+            settings,
+            started,
+            agent_version=config.stash[workbench_key].agent_version,
+            not_started=unstarted.get(root, ()),
+        )
         suite = suite_result(
-            replace(info, not_started=tuple(sorted(unstarted.get(root, ())))),
+            info,
             cases,
             partial_reason=controller.partial_reason or lost,
             load_errors=tuple(
@@ -83,7 +89,9 @@ def suite_info(
     cases: list[CaseResult],
     settings: Settings,
     started: datetime,
+    *,
     agent_version: str = "",
+    not_started: Iterable[str] = (),
 ) -> SuiteInfo:
     """Return what the document says of the session; *agent_version* is for one without a run."""
     runs = _runs(cases)
@@ -107,6 +115,7 @@ def suite_info(
         or agent_version,
         started_at=_iso(started),
         duration_s=(datetime.now(UTC) - started).total_seconds(),
+        not_started=tuple(sorted(not_started)),
         recorded=recorded_words(runs) if settings.mode is Mode.REPLAY else "",
         spent_usd=0.0
         if settings.mode is Mode.REPLAY
@@ -184,7 +193,7 @@ def _root_of(path: Path, config: pytest.Config) -> str:
 
 
 def _runs(cases: Iterable[CaseResult]) -> list[RunReport]:
-    return [run for case in cases for run in (*case.with_runs, *case.without_runs)]
+    return [run for case in cases for run in case.runs]
 
 
 def _words(values: Iterable[str]) -> str:

@@ -142,7 +142,7 @@ class EvalTerminal:
             f"{run.key.case} {run.key.arm.value}-{run.key.number}: {note}"
             for suite in suites
             for case in suite.cases
-            for run in (*case.with_runs, *case.without_runs)
+            for run in case.runs
             for note in run.notes
         ]
         yield from notes[:NOTES]
@@ -168,16 +168,11 @@ class EvalTerminal:
         plans = [plan for plan in map(self._selected, self._state.plans) if plan is not None]
         if not plans:
             return []
-        from pytest_plugin_eval.reports.plan import EarlierCost, plan_lines
+        from pytest_plugin_eval.reports.plan import plan_lines
         from pytest_plugin_eval.storage.cost_history import earlier_costs
 
-        costs = {}
-        for base in {plan.results_base for plan in plans}:
-            found = earlier_costs(Path(base))
-            if found is not None:
-                costs[base] = EarlierCost(
-                    low_usd=found.low_usd, high_usd=found.high_usd, runs=found.runs
-                )
+        bases = {plan.results_base for plan in plans}
+        costs = {base: found for base in bases if (found := earlier_costs(Path(base)))}
         replay = self._settings.mode is Mode.REPLAY
         return plan_lines(plans, costs, replay=replay)
 

@@ -168,10 +168,6 @@ class Workbench:
         self._begun.update(jobs)
         return jobs
 
-    def results(self, root: Path) -> Path | None:
-        """Return the results directory of a suite, once a run of it was selected."""
-        return self._results.get(root)
-
     def shown(self, path: str) -> str:
         """Return a path for a reader: relative to where pytest was started, when below it."""
         prefix = f"{self._here}{os.sep}"
@@ -298,5 +294,6 @@ def _folder(root: Path, places: dict[Path, EvalDirectory]) -> str:
 
 def new_session_id() -> str:
     """Return a name for the session: the moment and the process."""
-    moment = datetime.now(UTC)
-    return f"{moment:%Y-%m-%dT%H-%M-%S}-{moment.microsecond // 1000:03d}Z {os.getpid()}"
+    from pytest_plugin_eval.storage.results_dir import results_stamp
+
+    return f"{results_stamp(datetime.now(UTC))} {os.getpid()}"

@@ -12,6 +12,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import TypeVar
 
 from pytest_plugin_eval.errors import RecordError
@@ -27,12 +28,25 @@ from pytest_plugin_eval.records.model import (
 from pytest_plugin_eval.records.trace import Trace
 from pytest_plugin_eval.text import shown, without_surrogates
 
-__all__ = ["SCHEMA", "decode", "encode"]
+__all__ = ["SCHEMA", "decode", "encode", "read_record"]
 
 _Word = TypeVar("_Word")
 
 SCHEMA = 1
 """The version this module writes; it reads every version up to it."""
+
+
+def read_record(path: Path) -> RunRecord:
+    """Return the record in *path*.
+
+    Raises `RecordError`, naming the file, when it cannot be read or is no record.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise RecordError(f"{path}: cannot read the record: {reason}") from error
+    return decode(data, str(path))
 
 
 def encode(record: RunRecord) -> bytes:

@@ -108,7 +108,7 @@ def _suite_aggregates(suite: SuiteResult) -> dict[str, object]:
         fields |= {"overallScore": 0, "overallPassRate": 0}  # As in the reference: nothing ran.
     if suite.mean_delta is not None:
         fields["meanDelta"] = suite.mean_delta
-    runs = [run for case in suite.cases for run in (*case.with_runs, *case.without_runs)]
+    runs = [run for case in suite.cases for run in case.runs]
     fields["runsTotal"] = len(runs)
     fields["runsMeasured"] = sum(run.measured for run in runs)
     return fields

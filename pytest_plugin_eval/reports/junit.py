@@ -37,7 +37,7 @@ def verdict_properties(case: CaseResult, *, threshold: float) -> Properties:
     ``with`` may be ``not measured``; ``without`` and ``delta`` are left out where there is none,
     and ``withheld`` then says why. ``runs_measured`` is the n of the rates, over both arms.
     """
-    runs = (*case.with_runs, *case.without_runs)
+    runs = case.runs
     return _properties(
         {
             "with": NOT_MEASURED if case.score is None else case.score,

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pytest_plugin_eval.text import plural
 
-__all__ = ["CasePlan", "EarlierCost", "plan_lines"]
+if TYPE_CHECKING:
+    from pytest_plugin_eval.storage.cost_history import CostRange
+
+__all__ = ["CasePlan", "plan_lines"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,17 +34,8 @@ class CasePlan:
     """Whether an option leaves the case out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EarlierCost:
-    """What a run of a suite cost before, in US dollars."""
-
-    low_usd: float
-    high_usd: float
-    runs: int
-
-
 def plan_lines(
-    plans: Sequence[CasePlan], costs: Mapping[str, EarlierCost], *, replay: bool
+    plans: Sequence[CasePlan], costs: Mapping[str, CostRange], *, replay: bool
 ) -> list[str]:
     """Return the plan: a line a case, the sum, and what earlier results say about the price.
 
@@ -70,7 +65,7 @@ def _case_line(plan: CasePlan) -> str:
     return line if plan.refusal is None else f"{line}\n    would be refused: {plan.refusal}"
 
 
-def _price(made: Iterable[CasePlan], costs: Mapping[str, EarlierCost]) -> Iterable[str]:
+def _price(made: Iterable[CasePlan], costs: Mapping[str, CostRange]) -> Iterable[str]:
     by_base: dict[str, int] = {}
     for plan in made:
         by_base[plan.results_base] = by_base.get(plan.results_base, 0) + _runs(plan)

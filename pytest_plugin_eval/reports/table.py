@@ -91,7 +91,7 @@ def verdict_text(
         lines.append("")
     row = _row(case, two_arms=two_arms, note=_delta_note(case))
     lines += _table([row], two_arms=two_arms, width=width, ascii_only=ascii_only)
-    for run in (*case.with_runs, *case.without_runs):
+    for run in case.runs:
         lines += [cell(line, ascii_only=ascii_only) for line in _run_lines(run)]
     return "\n".join(line.rstrip() for line in lines)
 
@@ -180,7 +180,7 @@ def _row(case: CaseResult, *, two_arms: bool, note: str) -> _Row:
     else:
         share = case.pass_rate
         rates = (score, ABSENT if share is None else f"{decimals(share * 100, 0)}%")
-    runs = (*case.with_runs, *case.without_runs)
+    runs = case.runs
     return _Row(
         name=case.info.name,
         cells=(*rates, _runs(case), _money(runs_cost(runs))),
@@ -190,7 +190,7 @@ def _row(case: CaseResult, *, two_arms: bool, note: str) -> _Row:
 
 def _runs(case: CaseResult) -> str:
     """Return the n of the rates: the runs measured, and of how many planned when not all were."""
-    measured = sum(run.measured for run in (*case.with_runs, *case.without_runs))
+    measured = sum(run.measured for run in case.runs)
     planned = case.info.plan.with_runs + case.info.plan.without_runs
     return str(measured) if measured == planned else f"{measured}/{planned}"
 
@@ -280,7 +280,7 @@ def _summary(suite: SuiteResult) -> list[str]:
 
 
 def _run_counts(suite: SuiteResult) -> list[str]:
-    runs = [run for case in suite.cases for run in (*case.with_runs, *case.without_runs)]
+    runs = [run for case in suite.cases for run in case.runs]
     lines = []
     lost = _lost(suite.cases)
     if lost:

@@ -81,7 +81,7 @@ def suite_result(
     """
     listed = [case for case in cases if case.with_runs or case.without_runs]
     listed.sort(key=lambda case: case.info.id)
-    runs = [run for case in listed for run in (*case.with_runs, *case.without_runs)]
+    runs = [run for case in listed for run in case.runs]
     if partial_reason is None and not all(run.measured for run in runs):
         partial_reason = "not_measured"
     return SuiteResult(

@@ -138,6 +138,11 @@ class CaseResult:
     missed_delta: float | None = None
     """The smallest Δ asked for, where it was not reached; ``None`` where it was, or none was."""
 
+    @property
+    def runs(self) -> tuple[RunReport, ...]:
+        """All runs, those with the plugin first."""
+        return (*self.with_runs, *self.without_runs)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteInfo:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_plugin_eval.errors import RecordError
-from pytest_plugin_eval.records.codec import decode, encode
+from pytest_plugin_eval.records.codec import encode
 from pytest_plugin_eval.records.layout import record_path
 from pytest_plugin_eval.records.model import RunKey, RunRecord
 from pytest_plugin_eval.storage.atomic_write import write_bytes
 
-__all__ = ["read_record", "remove_records_beyond", "write_record"]
+__all__ = ["remove_records_beyond", "write_record"]
 
 
 def write_record(base: Path, record: RunRecord) -> Path:
@@ -30,16 +29,3 @@ def remove_records_beyond(base: Path, key: RunKey, last: int) -> None:
         number = path.stem.rpartition("-")[2]
         if number.isdecimal() and int(number) > last:
             path.unlink(missing_ok=True)
-
-
-def read_record(path: Path) -> RunRecord:
-    """Return the record in *path*.
-
-    Raises `RecordError`, naming the file, when it cannot be read or is no record.
-    """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise RecordError(f"{path}: cannot read the record: {reason}") from error
-    return decode(data, str(path))

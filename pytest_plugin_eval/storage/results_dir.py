@@ -14,6 +14,7 @@ __all__ = [
     "new_results_directory",
     "release_results_directory",
     "results_directories",
+    "results_stamp",
     "shared_results_directory",
 ]
 
@@ -23,14 +24,19 @@ LOCK = ".session.lock"
 _NAME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)(?:-(\d+))?")
 
 
+def results_stamp(now: datetime) -> str:
+    """Return a moment as results directories are called: ``2026-01-31T09-05-00-123Z``."""
+    moment = now.astimezone(UTC)
+    return f"{moment:%Y-%m-%dT%H-%M-%S}-{moment.microsecond // 1000:03d}Z"
+
+
 def new_results_directory(base: Path, now: datetime) -> Path:
     """Make and return ``<base>/<UTC timestamp with milliseconds>``.
 
     The name looks like ``2026-01-31T09-05-00-123Z``. A second session in the same millisecond takes
     the suffix ``-2``, the next ``-3``.
     """
-    moment = now.astimezone(UTC)
-    stamp = f"{moment:%Y-%m-%dT%H-%M-%S}-{moment.microsecond // 1000:03d}Z"
+    stamp = results_stamp(now)
     base.mkdir(parents=True, exist_ok=True)
     for number in count(1):
         directory = base / (stamp if number == 1 else f"{stamp}-{number}")

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from pytest_plugin_eval.errors import RecordError
+from pytest_plugin_eval.records.codec import read_record
 from pytest_plugin_eval.records.model import Arm, Ending, RunKey, RunOutcome, RunRecord
 from pytest_plugin_eval.records.trace import Trace
 from pytest_plugin_eval.storage.atomic_write import write_bytes, write_text
 from pytest_plugin_eval.storage.cost_history import CostRange, earlier_costs
-from pytest_plugin_eval.storage.record_files import read_record, write_record
+from pytest_plugin_eval.storage.record_files import write_record
 from pytest_plugin_eval.storage.results_dir import (
     named_results_directory,
     new_results_directory,
