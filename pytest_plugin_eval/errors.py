@@ -6,6 +6,7 @@ __all__ = [
     "AgentError",
     "CaseError",
     "EvalError",
+    "JudgeError",
     "PytestPluginEvalWarning",
     "RecordError",
     "SettingsError",
@@ -29,6 +30,22 @@ class CaseError(EvalError):
 
 class AgentError(EvalError):
     """An agent run that could not be started at all."""
+
+
+class JudgeError(EvalError):
+    """A judge request that was answered by no text, or that failed for good.
+
+    *status* is the HTTP status, ``None`` without one (a lost connection, a missing program);
+    *slow_down_until* is when the service takes requests again, in seconds since the epoch, where
+    it asked for a pause.
+    """
+
+    def __init__(
+        self, text: str, *, status: int | None = None, slow_down_until: float | None = None
+    ) -> None:
+        super().__init__(text)
+        self.status = status
+        self.slow_down_until = slow_down_until
 
 
 class RecordError(EvalError):

@@ -53,6 +53,12 @@ class Settings:
     keep_temp: bool = False
     concurrency: int = 1
     grader_timeout_s: float = 10.0
+    retries: int = 1
+    """Repetitions of a run that was not measured (deviations, D1)."""
+    retry_pause_s: float = 5.0
+    """Before the first repetition; doubled for each further one."""
+    resume_dir: Path | None = None
+    judge_votes: int = 3
     free_only: bool = False
     agent_path: Path | None = None
     run_root: Path | None = None
@@ -63,7 +69,3 @@ class Settings:
     root: Path | None = None
     """Chosen by ``plugin-eval run``; ``None``: the nearest plugin of each eval directory."""
 
-    @property
-    def ceiling_usd(self) -> float | None:
-        """The cost ceiling that holds: none for a replay, which costs nothing."""
-        return None if self.mode is Mode.REPLAY else self.max_cost_usd

@@ -251,7 +251,7 @@ class EvalController:
                 )
 
     def _may_start(self) -> bool:
-        ceiling = self._settings.ceiling_usd
+        ceiling = self._settings.max_cost_usd
         return ceiling is None or self.spent_usd < ceiling
 
     def _partial_if_unfinished(self) -> None:

@@ -134,7 +134,7 @@ class EvalTerminal:
             for progress in self._controller.cases.values()
             for run in progress.runs.values()
         )
-        if self._settings.ceiling_usd is not None and unknown:
+        if self._settings.max_cost_usd is not None and unknown:
             yield f"warning: the ceiling did not count {plural(unknown, 'run')} of unknown cost"
 
     def _run_notes(self, suites: Sequence[SuiteResult]) -> Iterable[str]:

@@ -115,7 +115,7 @@ class Workbench:
         # Results and recordings hold what graders look for; the agent must not find it there.
         kept = (self.suite_dir(place) / name for place in places.values() for name in KEPT)
         hidden = (*kept, *self._results.values())
-        self._maker = RunMaker(self.settings, backend, Ledger(self.settings.ceiling_usd), hidden)
+        self._maker = RunMaker(self.settings, backend, Ledger(self.settings.max_cost_usd), hidden)
         if self.settings.concurrency > 1:
             from pytest_plugin_eval.execution.pool import RunPool
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from pytest_plugin_eval.records.trace import Trace
 
-__all__ = ["Arm", "Ending", "FileEntry", "FileKind", "RunKey", "RunOutcome", "RunRecord"]
+__all__ = ["Arm", "Ending", "FileEntry", "FileKind", "RunKey", "RunOutcome", "RunRecord", "Vote"]
 
 
 class Arm(StrEnum):
@@ -104,6 +104,33 @@ class FileEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Vote:
+    """What a judge answered to one grader's question about the run."""
+
+    question: str
+    """SHA-256 of all that the answer depends on besides the model: judged text or image, criteria,
+    baseline, version of the prompt. Never of a path or a time."""
+    grader: str
+    judging: int
+    """Counted from 1: a record that is judged again gets a further set of votes."""
+    number: int
+    """Counted from 1 within a judging."""
+    passed: bool
+    unreadable: bool = False
+    """Neither PASS nor FAIL, also when asked once more (deviations, D3)."""
+    reply: str = ""
+    """The judge's words, cut."""
+    asked_model: str
+    """The model as it was asked for, an alias resolved."""
+    model: str
+    """The model that answered, in its own words."""
+    cost_usd: float | None
+    """List price of the vote, a repeated question included; ``None`` when it is unknown."""
+    asked_at: str
+    """UTC, ISO 8601 with milliseconds and ``Z``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
     """One run of one arm: everything that a grader may look at, and how it came about."""
 
@@ -117,3 +144,5 @@ class RunRecord:
     ``prompt``, ``settings``, ``plugin`` that tell a stale record (decisions, 16)."""
     notes: tuple[str, ...] = ()
     """Lines for the reader, such as output that was cut or files whose contents were not kept."""
+    votes: tuple[Vote, ...] = ()
+    """Of every judging, in the order they were asked in."""

@@ -44,7 +44,13 @@ class Verdict:
     """Looks at something only the with-arm can have; reported there, never scored (spec: 5.2)."""
     scored: bool = True
     evidence: str | None = None
+    """What the judge saw, cut as it was for the judge; of ``llm`` graders that voted."""
     votes: tuple[bool, ...] | None = None
+    """Of graders that voted, in order."""
+    unreadable_votes: int = 0
+    """Votes among the failing ones that held neither PASS nor FAIL (deviations, D3)."""
+    judge_model: str | None = None
+    """The model that voted, in its own words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +110,10 @@ class RunReport:
     unmeasured_reason: str | None = None
     """Why there is no score, when the outcome itself was gradable (an errored verdict)."""
     skipped_paid: bool = False
-    judge_cost_usd: float = 0.0
+    judge_cost_usd: float | None = 0.0
+    """List price of the votes behind the verdicts; ``None`` when one is unknown."""
+    spent_usd: float = 0.0
+    """What this session paid for the run, as far as it is known: nothing for what was recorded."""
     record_path: str = ""
     """Where the run's record lies: relative to the rootdir when below it, else absolute."""
     results_dir: str = ""

@@ -1,0 +1,1 @@
+"""Judges: models that say whether an agent's output meets a criterion."""
