@@ -18,7 +18,7 @@ from typing import Final
 
 import pytest
 
-from pytest_plugin_eval.pytest_side.options import OPTIONS, Option
+from pytest_plugin_eval.pytest_side.option_table import OPTIONS, Option
 
 __all__ = ["check_configuration"]
 

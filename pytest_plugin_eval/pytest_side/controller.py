@@ -110,11 +110,21 @@ class EvalController:
         self.spent_usd = 0.0
         """Paid by this session as far as it is known; runs that were repeated count each time."""
         self.reruns = 0
+        self.cut_off = 0
+        """Agent runs and judge calls of workers that died: what they cost is unknown."""
+        self.has_remote_workers = False
+        """Whether a worker is on another machine."""
         self._config = config
         self._settings = config.stash[settings_key]
         self._started = datetime.now(UTC)
         self._first: list[RunReport] = []
         self._session = session
+
+    def money(self) -> Path:
+        """Return the directory, made here, in which the workers of this machine share a ledger."""
+        directory = self.processes / "money"
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return directory
 
     # Collecting
 
@@ -210,8 +220,7 @@ class EvalController:
             self._stop(str(error), None)
             return
         progress = self.cases.setdefault(case_of(nodeid), CaseProgress())
-        if self._settings.mode is not Mode.REPLAY:
-            self.spent_usd += (run.outcome.cost_usd or 0.0) + run.judge_cost_usd
+        self.spent_usd += run.spent_usd
         earlier = progress.runs.get(run.key)
         if earlier is not None:
             self.reruns += 1
@@ -222,44 +231,38 @@ class EvalController:
     def _watch(self, run: RunReport) -> None:
         from pytest_plugin_eval.records.model import Ending
 
+        if run.is_at_ceiling:
+            self._partial("cost_ceiling")
         if run.outcome.ending is Ending.NOT_STARTED:
-            if not self._may_start():
-                self._partial("cost_ceiling")
+            self._partial("not_measured")
             return
-        if len(self._first) < ALIKE and self._settings.mode is not Mode.REPLAY:
+        is_made = self._settings.mode is not Mode.REPLAY and not run.is_taken_over
+        if is_made and len(self._first) < ALIKE:
             self._first.append(run)
             self._watch_first()
-        if not self._may_start():
-            self._partial_if_unfinished()
+        self._watch_remote_workers()
 
     def _watch_first(self) -> None:
-        from pytest_plugin_eval.records.model import Ending
-
         first = self._first[0]
-        if first.outcome.ending is Ending.CREDENTIAL_REFUSED:
-            self._stop(
-                f"the credential was refused in the first run: {first.outcome.error}",
-                "auth_failed",
-            )
+        why = first.outcome.error or first.unmeasured_reason
+        if first.is_credential_refused:
+            self._stop(f"the credential was refused in the first run: {why}", "auth_failed")
         elif len(self._first) == ALIKE:
-            causes = {(run.outcome.ending, run.outcome.error) for run in self._first}
-            if len(causes) == 1 and not first.outcome.is_measured:
+            causes = {(run.outcome.ending, run.unmeasured_reason) for run in self._first}
+            if len(causes) == 1 and not first.measured and not first.is_at_ceiling:
                 self._stop(
-                    f"the first {ALIKE} runs could not be measured for one reason: "
-                    f"{first.outcome.error}",
+                    f"the first {ALIKE} runs could not be measured for one reason: {why}",
                     "not_measured",
                 )
 
-    def _may_start(self) -> bool:
-        ceiling = self._settings.max_cost_usd
-        return ceiling is None or self.spent_usd < ceiling
-
-    def _partial_if_unfinished(self) -> None:
-        # Runs in plain sessions are refused one by one and say so; workers know only their own
-        # spending, so the session is stopped for them.
-        unfinished = any(one.expected - one.finished for one in self.cases.values())
-        if unfinished and self.is_distributed:
-            self._stop(f"cost ceiling ${self._settings.max_cost_usd:g} reached", "cost_ceiling")
+    def _watch_remote_workers(self) -> None:
+        # Workers on this machine share a ledger, and each run that it refuses says so. Those
+        # elsewhere know their own spending alone, so the session is stopped for them.
+        ceiling_usd = self._settings.max_cost_usd
+        if not self.has_remote_workers or ceiling_usd is None or self.spent_usd < ceiling_usd:
+            return
+        if any(one.expected - one.finished for one in self.cases.values()):
+            self._stop(f"cost ceiling ${ceiling_usd:g} reached", "cost_ceiling")
 
     def _partial(self, reason: str) -> None:
         order = ("interrupted", "auth_failed", "cost_ceiling", "not_measured")
@@ -314,7 +317,17 @@ class EvalController:
         if limit and self.is_distributed and failed >= limit:
             self._stop(f"stopping after {failed} failures", None)
 
+    def _note_cut_off_calls(self) -> None:
+        money = self.processes / "money"
+        if money.is_dir():
+            from pytest_plugin_eval.spending.ledger import Ledger
+
+            ledger = Ledger(directory=money)
+            self.cut_off = ledger.unfinished
+            ledger.close()
+
     def _finish(self) -> None:
+        self._note_cut_off_calls()
         shutil.rmtree(self.processes, ignore_errors=True)
         for case, progress in self.cases.items():
             self._give_verdict(case, progress)
@@ -347,4 +360,10 @@ def _with_cost_of(run: RunReport, earlier: RunReport) -> RunReport:
         attempts=run.outcome.attempts + earlier.outcome.attempts,
         cost_usd=None if None in costs else sum(cost for cost in costs if cost is not None),
     )
-    return replace(run, outcome=outcome, judge_cost_usd=run.judge_cost_usd + earlier.judge_cost_usd)
+    judged = (run.judge_cost_usd, earlier.judge_cost_usd)
+    return replace(
+        run,
+        outcome=outcome,
+        judge_cost_usd=None if None in judged else sum(cost for cost in judged if cost is not None),
+        spent_usd=run.spent_usd + earlier.spent_usd,
+    )

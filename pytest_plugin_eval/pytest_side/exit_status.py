@@ -23,6 +23,8 @@ def exit_status(status: int, *, partial_reason: str | None, problems: bool) -> i
     if partial_reason == "not_measured" and status == pytest.ExitCode.INTERRUPTED:
         # The session was stopped, which pytest tells as 2, since its first runs were lost alike.
         return int(pytest.ExitCode.TESTS_FAILED)
+    # A run that was not started is pytest's *skipped*, which alone leaves the status at 0.
+    problems = problems or partial_reason == "not_measured"
     if problems and status in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         return int(pytest.ExitCode.TESTS_FAILED)
     return status

@@ -24,11 +24,14 @@ class EvalNodes:
 
     def pytest_configure_node(self, node: WorkerController) -> None:
         """Hand the session's name to a worker."""
+        is_here = bool(node.gateway.spec.popen)
+        self._controller.has_remote_workers |= not is_here
         node.workerinput["plugin_eval"] = {
             "session_id": self._controller.session_id,
             "ascii_only": self._ascii_only,
-            # A worker on another machine has other processes.
-            "processes": str(self._controller.processes) if node.gateway.spec.popen else None,
+            # A worker on another machine has other processes and another disk.
+            "processes": str(self._controller.processes) if is_here else None,
+            "money": str(self._controller.money()) if is_here else None,
         }
 
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:

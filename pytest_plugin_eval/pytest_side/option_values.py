@@ -8,7 +8,7 @@ from pathlib import Path
 from pytest_plugin_eval.errors import SettingsError
 from pytest_plugin_eval.text import did_you_mean, shown
 
-__all__ = ["Convert", "choice", "eval_dir", "filled", "number", "path", "whole"]
+__all__ = ["Convert", "choice", "eval_dir", "filled", "number", "odd", "path", "whole"]
 
 Convert = Callable[[str], object]
 """Raises `SettingsError` with what was expected and what was given."""
@@ -49,6 +49,14 @@ def number(least: float, most: float | None, *, exclusive: bool = False) -> Conv
         return value
 
     return convert
+
+
+def odd(text: str) -> int:
+    """Return an odd whole number from 1 to 99: of an even number of votes half may pass."""
+    value = int(text) if text.strip().isdecimal() else 0
+    if value not in range(1, 100, 2):
+        raise SettingsError(f"expected an odd number from 1 to 99, got {shown(text)}")
+    return value
 
 
 def choice(kind: Callable[[str], object], words: Sequence[str]) -> Convert:

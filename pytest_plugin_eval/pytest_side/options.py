@@ -1,251 +1,20 @@
-"""The option table: one row an option; parser, ini values and `Settings` come from it."""
+"""From the option table to pytest's parser, and from there to checked `Settings`."""
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 import pytest
 
 from pytest_plugin_eval.errors import SettingsError
 from pytest_plugin_eval.pytest_side import option_values as values
-from pytest_plugin_eval.pytest_side.option_values import Convert
-from pytest_plugin_eval.settings import Ablation, Mode, Settings
+from pytest_plugin_eval.pytest_side.option_table import OPTIONS, ROOT, Option
+from pytest_plugin_eval.settings import Mode, Settings
 from pytest_plugin_eval.text import shown, tool_words
 
-__all__ = ["OPTIONS", "Option", "add_options", "are_options_given", "settings_from"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Option:
-    """One row of the table."""
-
-    name: str
-    """The command line's spelling, with dashes."""
-    field: str
-    """The attribute of `Settings`; empty for an option whose feature is not there yet."""
-    help: str
-    convert: Convert | None = None
-    """Checks and converts one text; ``None`` makes a flag."""
-    command_convert: Convert | None = None
-    """Does so instead for `plugin-eval run`, where the reference's limits are others."""
-    metavar: str | None = None
-    many: bool = False
-    hidden: bool = False
-    harmless: tuple[str, ...] = ()
-    """Of an option whose feature is not there yet: the values that ask for nothing."""
-
-    @property
-    def dest(self) -> str:
-        """The attribute of pytest's option object."""
-        return "plugin_eval_" + self.name.removeprefix("--").removeprefix("eval-").replace("-", "_")
-
-    @property
-    def ini(self) -> str:
-        """The ini name; ``--evals`` and ``--trust-plugin`` have names of their own."""
-        special = {"--evals": "plugin_eval_auto", "--trust-plugin": "plugin_eval_trust"}
-        return special.get(self.name, self.dest)
-
-
-_ROOT: Final = Option(
-    name="--eval-root", field="root", convert=values.path, hidden=True, help="Suite root"
-)
-"""Given by `plugin-eval run` alone."""
-
-OPTIONS: Final[tuple[Option, ...]] = (
-    Option(
-        name="--evals",
-        field="evals",
-        help="Run the evals that no argument names (in live mode they cost money)",
-    ),
-    Option(
-        name="--eval-runs",
-        field="runs",
-        convert=values.whole(1, 50),
-        command_convert=values.whole(1, None),
-        metavar="N",
-        help="Runs per case and arm, 1 to 50 (default: the case's own, else 3)",
-    ),
-    Option(
-        name="--eval-ablation",
-        field="ablation",
-        convert=values.choice(Ablation, [mode.value for mode in Ablation]),
-        metavar="MODE",
-        help="none: with-arm only; with-without: both arms (default: both when a plugin resolves)",
-    ),
-    Option(
-        name="--eval-threshold",
-        field="threshold",
-        convert=values.number(0, 1),
-        metavar="X",
-        help="Score from 0 to 1 that a case must reach with the plugin (default: 1)",
-    ),
-    Option(
-        name="--eval-min-delta",
-        field="min_delta",
-        convert=values.number(-1, 1),
-        metavar="X",
-        help="Also fail a case whose difference between the arms is below X",
-    ),
-    Option(
-        name="--eval-model",
-        field="model",
-        convert=values.filled,
-        metavar="MODEL",
-        help="Model of the agent (default: the case's, else ANTHROPIC_MODEL, else the agent's own)",
-    ),
-    Option(
-        name="--eval-judge-model",
-        field="judge_model",
-        convert=values.filled,
-        metavar="MODEL",
-        help="Model of the judge",
-    ),
-    Option(
-        name="--eval-mode",
-        field="mode",
-        convert=values.choice(Mode, [mode.value for mode in Mode]),
-        metavar="MODE",
-        help="live: run the agent; record: also keep the records beside the cases; "
-        "replay: grade saved records, without agent, key or network (default: live)",
-    ),
-    Option(
-        name="--eval-from",
-        field="from_dir",
-        convert=values.path,
-        metavar="DIR",
-        help="Replay the records of this results directory instead of the recordings",
-    ),
-    Option(
-        name="--eval-max-cost-usd",
-        field="max_cost_usd",
-        convert=values.number(0, None),
-        metavar="X",
-        help="Start no further run once this much is spent; exit status 2",
-    ),
-    Option(
-        name="--eval-allow-tools",
-        field="allow_tools",
-        convert=values.filled,
-        many=True,
-        metavar="TOOL",
-        help="Tools to grant in every run, as Tool or Tool(pattern); put the paths first",
-    ),
-    Option(
-        name="--eval-disallow-tools",
-        field="disallow_tools",
-        convert=values.filled,
-        many=True,
-        metavar="TOOL",
-        help="Tools to remove in every run; wins over a grant",
-    ),
-    Option(
-        name="--eval-dir",
-        field="eval_dir",
-        convert=values.eval_dir,
-        metavar="DIR",
-        help="Eval directory below the plugin's root (default: the manifest's, else evals)",
-    ),
-    Option(
-        name="--eval-results-dir",
-        field="results_dir",
-        convert=values.path,
-        metavar="DIR",
-        help="Where results go (default: results/<UTC timestamp> in the eval directory)",
-    ),
-    Option(
-        name="--eval-json",
-        field="json_path",
-        convert=values.path,
-        metavar="PATH",
-        help="Write a copy of aggregate-result.json here",
-    ),
-    Option(
-        name="--eval-report-only",
-        field="report_only",
-        help="Scores do not change the exit status; load errors and unmeasured runs still do",
-    ),
-    Option(
-        name="--eval-keep-temp",
-        field="keep_temp",
-        help="Keep each run's directory and print its path",
-    ),
-    Option(
-        name="--eval-concurrency",
-        field="concurrency",
-        convert=values.whole(1, 64),
-        metavar="N",
-        help="Agent runs at once in this process, without xdist (default: 1)",
-    ),
-    Option(
-        name="--eval-grader-timeout",
-        field="grader_timeout_s",
-        convert=values.number(0, None, exclusive=True),
-        metavar="S",
-        help="Seconds for one free grader (default: 10)",
-    ),
-    Option(
-        name="--eval-free-only",
-        field="free_only",
-        help="Leave llm and baseline graders out, unevaluated and uncounted",
-    ),
-    Option(
-        name="--eval-agent-path",
-        field="agent_path",
-        convert=values.path,
-        metavar="PATH",
-        help="The agent binary (default: claude on PATH, else the one of the extra 'claude')",
-    ),
-    Option(
-        name="--eval-run-root",
-        field="run_root",
-        convert=values.path,
-        metavar="DIR",
-        help="Where run directories are made (default: the user's cache directory)",
-    ),
-    Option(
-        name="--trust-plugin",
-        field="",
-        harmless=("1",),
-        help="Assert trust in the plugin's directory (nothing asks for it yet)",
-    ),
-    Option(
-        name="--eval-case",
-        field="case_glob",
-        convert=str,
-        hidden=True,
-        help="Cases by name, a glob",
-    ),
-    Option(
-        name="--eval-tag", field="tags", convert=str, many=True, hidden=True, help="Cases by tag"
-    ),
-    _ROOT,
-    *(
-        Option(
-            name=name,
-            field="",
-            convert=values.filled if metavar else None,
-            metavar=metavar,
-            harmless=harmless,
-            help=f"{text} (not available yet)",
-        )
-        for name, metavar, harmless, text in (
-            ("--eval-html", "PATH", (), "Write a copy of the HTML report here"),
-            ("--eval-scaffold", None, (), "Run the cases' scaffold_script"),
-            ("--eval-mocks", "MODE", ("record",), "MCP stand-ins: record or off"),
-            ("--eval-allow-real-servers", None, (), "Let unmocked MCP servers start"),
-            ("--eval-retries", "N", ("0",), "Repeat a run that was not measured"),
-            ("--eval-resume", "DIR", (), "Continue an unfinished results directory"),
-            ("--eval-depth", "DEPTH", ("quick",), "Layers of the composite score"),
-            ("--eval-min-composite", "X", (), "Fail the session below this composite score"),
-            ("--eval-judge-votes", "N", ("3",), "Odd number of votes of a judge"),
-            ("--eval-shard", "I/N", ("1/1",), "This machine's part of the runs"),
-            ("--eval-score", None, (), "Collect skills as items"),
-        )
-    ),
-)
+__all__ = ["add_options", "are_options_given", "settings_from"]
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -293,7 +62,7 @@ def settings_from(config: pytest.Config) -> Settings:
     Raises `SettingsError` naming the option or ini value, what was given and what was expected.
     """
     chosen: dict[str, object] = {}
-    of_command = getattr(config.option, _ROOT.dest, None) is not None
+    of_command = getattr(config.option, ROOT.dest, None) is not None
     for option in OPTIONS:
         value, origin = _given(config, option)
         if value is None:
@@ -355,6 +124,7 @@ def _check_together(settings: Settings, config: pytest.Config) -> None:
             )
         if not settings.from_dir.is_dir():
             raise SettingsError(f"--eval-from: {settings.from_dir} is not a directory")
+    _check_resume(settings)
     if settings.json_path is not None and settings.json_path.is_dir():
         raise SettingsError(f"--eval-json: {settings.json_path} is a directory, expected a file")
     for name, tools in (
@@ -373,6 +143,21 @@ def _check_together(settings: Settings, config: pytest.Config) -> None:
         raise SettingsError(
             "--dist each: would make every run once on each worker; use --dist load"
         )
+
+
+def _check_resume(settings: Settings) -> None:
+    directory = settings.resume_dir
+    if directory is None:
+        return
+    if settings.mode is Mode.REPLAY:
+        raise SettingsError("--eval-resume: makes runs, so not with --eval-mode replay")
+    if settings.results_dir is not None:
+        raise SettingsError(
+            "--eval-resume: its results go to the directory it names, so not with "
+            "--eval-results-dir"
+        )
+    if not directory.is_dir():
+        raise SettingsError(f"--eval-resume: {directory} is not a directory")
 
 
 def _refuse_path(option: str, tool: str, here: Path) -> None:

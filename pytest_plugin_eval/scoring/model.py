@@ -11,6 +11,7 @@ from pytest_plugin_eval.records.model import RunKey, RunOutcome
 __all__ = [
     "CaseInfo",
     "CaseResult",
+    "NotStarted",
     "Plan",
     "RunReport",
     "SuiteInfo",
@@ -114,6 +115,12 @@ class RunReport:
     """List price of the votes behind the verdicts; ``None`` when one is unknown."""
     spent_usd: float = 0.0
     """What this session paid for the run, as far as it is known: nothing for what was recorded."""
+    is_taken_over: bool = False
+    """Finished by an earlier session (``--eval-resume``)."""
+    is_at_ceiling: bool = False
+    """Not started, or not judged, because of the cost ceiling."""
+    is_credential_refused: bool = False
+    """The service refused the credential, of the agent or of the judge."""
     record_path: str = ""
     """Where the run's record lies: relative to the rootdir when below it, else absolute."""
     results_dir: str = ""
@@ -154,6 +161,17 @@ class CaseResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NotStarted:
+    """Selected runs of one case that were not made, for one reason."""
+
+    case: str
+    """Case id."""
+    runs: tuple[str, ...]
+    """As in node ids, ``with-2``; those with the plugin first, by number."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteInfo:
     """What the result document says of the session."""
 
@@ -175,8 +193,14 @@ class SuiteInfo:
     duration_s: float = 0.0
     not_started: tuple[str, ...] = ()
     """Ids of selected cases of which no run was made."""
+    runs_not_started: tuple[NotStarted, ...] = ()
+    """All selected runs that were not made, those of the cases in `not_started` included."""
+    resumed: int = 0
+    """Runs that were taken over from an earlier session instead of being made."""
     spent_usd: float = 0.0
     """What this session paid for, as far as known: nothing in a replay."""
+    ceiling_usd: float | None = None
+    """The most that the session was allowed to spend; ``None`` without a limit."""
     recorded: str = ""
     """Replay: when and with what the records were made, in words; empty otherwise."""
 

@@ -19,7 +19,7 @@ from pytest_plugin_eval.cases.model import (
     Execution,
     RegexSpec,
 )
-from pytest_plugin_eval.pytest_side.options import OPTIONS, Option
+from pytest_plugin_eval.pytest_side.option_table import OPTIONS, Option
 from pytest_plugin_eval.scoring.info import DEFAULT_RUNS
 
 COMMON = ("name", "type", "weight", "arm")

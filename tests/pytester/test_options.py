@@ -8,7 +8,7 @@ import pytest
 
 from pytest_plugin_eval.agents.binary import Binary
 from pytest_plugin_eval.agents.claude_cli import ClaudeCli
-from pytest_plugin_eval.pytest_side.options import OPTIONS
+from pytest_plugin_eval.pytest_side.option_table import OPTIONS
 from tests.pytester.conftest import StandInAgent, Suite
 
 

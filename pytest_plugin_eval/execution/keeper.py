@@ -1,0 +1,89 @@
+"""Where the records of a session lie, and how they get there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_plugin_eval.execution.planning import PlannedCase
+from pytest_plugin_eval.records.codec import read_record
+from pytest_plugin_eval.records.layout import record_path
+from pytest_plugin_eval.records.model import Arm, Ending, RunKey, RunRecord, Vote
+from pytest_plugin_eval.settings import Mode
+from pytest_plugin_eval.storage.record_files import remove_records_beyond, write_record
+
+__all__ = ["RUNS", "Keeper"]
+
+RUNS = "runs"
+"""Where a results directory holds its records."""
+
+
+class Keeper:
+    """Writes the records of one process, whole or not at all."""
+
+    def __init__(
+        self,
+        mode: Mode,
+        *,
+        results: Mapping[Path, Path],
+        recordings: Mapping[Path, Path],
+    ) -> None:
+        """Keep records in *results* and, in record mode, in *recordings* too.
+
+        Both are directories by suite root; in replay mode *recordings* are what is replayed.
+        """
+        self._mode = mode
+        self._results = results
+        self._recordings = recordings
+
+    def results_dir(self, root: Path) -> Path:
+        """Return the results directory of a suite."""
+        return self._results[root]
+
+    def keep(self, planned: PlannedCase, record: RunRecord) -> Path | None:
+        """Write a record that was just made; return where a reader finds it.
+
+        ``None`` when there is nothing to keep. Raises `OSError` when it cannot be written.
+        """
+        if record.outcome.ending is Ending.NOT_STARTED:
+            return None
+        if self._mode is Mode.REPLAY:
+            return self.place(planned, record.key)
+        path = write_record(self._results[planned.case.root] / RUNS, record)
+        if self._mode is Mode.RECORD and record.outcome.is_measured:
+            self._record(planned, record)
+        return path
+
+    def place(self, planned: PlannedCase, key: RunKey) -> Path:
+        """Return where the record of a run lies."""
+        root = planned.case.root
+        replayed = self._mode is Mode.REPLAY
+        return record_path(self._recordings[root] if replayed else self._results[root] / RUNS, key)
+
+    def add_votes(self, root: Path, key: RunKey, votes: tuple[Vote, ...]) -> None:
+        """Add votes that were just paid for to the files of a run.
+
+        In a replay these are the records that it reads, so that no vote is paid for twice. Raises
+        `OSError` when they cannot be written, `RecordError` when the record has gone.
+        """
+        bases = [self._results[root] / RUNS]
+        if self._mode is Mode.REPLAY:
+            bases = [self._recordings[root]]
+        elif self._mode is Mode.RECORD:
+            bases.append(self._recordings[root])
+        for base in bases:
+            # Read afresh: what is graded may carry marks that are not for the file.
+            record = read_record(record_path(base, key))
+            write_record(base, replace(record, votes=(*record.votes, *votes)))
+
+    def _record(self, planned: PlannedCase, record: RunRecord) -> None:
+        """Write a recording, and remove those of an earlier session that had more runs.
+
+        They would be replayed together, as if they belonged to each other.
+        """
+        base = self._recordings[planned.case.root]
+        write_record(base, record)
+        plan = planned.plan
+        last = plan.with_runs if record.key.arm is Arm.WITH else plan.without_runs
+        remove_records_beyond(base, record.key, last)
