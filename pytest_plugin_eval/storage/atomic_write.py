@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
 from pytest_plugin_eval.text import without_surrogates
 
-__all__ = ["write_bytes", "write_chunks", "write_text"]
+__all__ = ["remove_unfinished", "write_bytes", "write_chunks", "write_text"]
+
+_ASIDE = re.compile(r"\.[0-9a-f]{16}\.tmp")
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -51,3 +54,15 @@ def write_text(path: Path, text: str | Iterable[str]) -> None:
     """
     parts = (text,) if isinstance(text, str) else text
     write_chunks(path, (without_surrogates(part).encode("utf-8") for part in parts))
+
+
+def remove_unfinished(directory: Path, *, deep: bool = True) -> None:
+    """Remove what writers that were killed left in *directory*, and below it if *deep*.
+
+    Only for a directory that nobody writes to: a file that is still being written looks the same.
+    """
+    for place, below, names in os.walk(directory):
+        if not deep:
+            below.clear()
+        for name in filter(_ASIDE.fullmatch, names):
+            Path(place, name).unlink(missing_ok=True)

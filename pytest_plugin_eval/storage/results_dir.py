@@ -9,17 +9,27 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
+from pytest_plugin_eval.errors import SettingsError
+from pytest_plugin_eval.storage.atomic_write import remove_unfinished
+from pytest_plugin_eval.storage.marker import LOCK, MARKER, other_live_session, owner
+from pytest_plugin_eval.storage.session_file import SESSION_FILE
+from pytest_plugin_eval.storage.space import RESERVE_PATTERN
+from pytest_plugin_eval.text import did_you_mean
+
 __all__ = [
     "named_results_directory",
     "new_results_directory",
     "release_results_directory",
     "results_directories",
     "results_stamp",
+    "resumed_results_directory",
     "shared_results_directory",
 ]
 
-MARKER = ".session"
-LOCK = ".session.lock"
+_RUNS = "runs"
+_DOCUMENT = "aggregate-result.json"
+_PARTS = (_RUNS, _DOCUMENT, SESSION_FILE)
+"""What a session leaves; it is moved away for the next one in the same directory."""
 
 _NAME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)(?:-(\d+))?")
 
@@ -78,7 +88,7 @@ def shared_results_directory(base: Path, session: str) -> Path:
             if not directory.exists():
                 with contextlib.suppress(OSError):
                     prepared.rename(directory)
-            if _owner(directory) == session:
+            if owner(directory) == session:
                 return directory
     raise AssertionError("unreachable: count() does not end")
 
@@ -88,15 +98,16 @@ def named_results_directory(directory: Path, session: str) -> None:
 
     What an earlier session left there moves to ``earlier-1``, ``earlier-2``, …: runs of two
     sessions side by side would be replayed as one. Workers of the same session find their marker.
+    Raises `SettingsError` when another session is at work there.
     """
     from filelock import FileLock
 
     directory.mkdir(parents=True, exist_ok=True)
     with FileLock(directory / LOCK):
-        if _owner(directory) == session:
+        if owner(directory) == session:
             return
-        old = [directory / name for name in ("runs", "aggregate-result.json")]
-        present = [path for path in old if path.exists()]
+        _check_free(directory, session, "--eval-results-dir")
+        present = [path for name in _PARTS if (path := directory / name).exists()]
         if present:
             place = next(
                 place for n in count(1) if not (place := directory / f"earlier-{n}").exists()
@@ -107,16 +118,69 @@ def named_results_directory(directory: Path, session: str) -> None:
         (directory / MARKER).write_text(session, encoding="utf-8")
 
 
+def resumed_results_directory(directory: Path, session: str) -> None:
+    """Take over the results directory of an earlier session, to go on in it.
+
+    What a killed session left besides its results is removed. Workers of the same session find
+    their marker. Raises `SettingsError` when another session is still at work there, and for what
+    is no results directory.
+    """
+    from filelock import FileLock
+
+    _check_resumable(directory)
+    with FileLock(directory / LOCK):
+        if owner(directory) == session:
+            return
+        _check_free(directory, session, "--eval-resume")
+        _clear(directory)
+        (directory / MARKER).write_text(session, encoding="utf-8")
+
+
 def release_results_directory(directory: Path) -> None:
-    """Remove the marker of a session, and the directory if it holds nothing."""
+    """Remove the marker of a session, and the directory if it holds no results."""
+    _clear(directory)
     for name in (MARKER, LOCK):
         (directory / name).unlink(missing_ok=True)
     with contextlib.suppress(OSError):
+        if [path.name for path in directory.iterdir()] == [SESSION_FILE]:
+            (directory / SESSION_FILE).unlink()
         directory.rmdir()
 
 
-def _owner(directory: Path) -> str | None:
-    try:
-        return (directory / MARKER).read_text(encoding="utf-8")
-    except OSError:
-        return None
+def _clear(directory: Path) -> None:
+    """Remove what a session needs while it lasts, and what it left when it was killed."""
+    for path in directory.glob(RESERVE_PATTERN):
+        path.unlink(missing_ok=True)
+    remove_unfinished(directory, deep=False)
+    remove_unfinished(directory / _RUNS)
+
+
+def _check_free(directory: Path, session: str, option: str) -> None:
+    process = other_live_session(directory, session)
+    if process is not None:
+        raise SettingsError(
+            f"{option}: {directory} is in use by another session, process {process}; "
+            "wait for its end or name another directory"
+        )
+
+
+def _check_resumable(directory: Path) -> None:
+    if any((directory / name).exists() for name in (*_PARTS, MARKER)):
+        return
+    what = "is no results directory" if directory.is_dir() else "is not there"
+    raise SettingsError(
+        f"--eval-resume: {directory} {what}, expected one that a session has written"
+        f"{_nearest(directory)}"
+    )
+
+
+def _nearest(directory: Path) -> str:
+    """Return which results directory may have been meant, as a part of a message."""
+    # A plugin, its eval directory or the directory of all results: the newest one below it.
+    for base in (directory, directory / "results", directory / "evals" / "results"):
+        for found in results_directories(base):
+            return f", did you mean the newest, {str(found)!r}?"
+    near = did_you_mean(
+        directory.name, (path.name for path in results_directories(directory.parent))
+    )
+    return near.replace(", did you mean '", f", did you mean '{directory.parent}/", 1)

@@ -1,0 +1,166 @@
+"""Going on in the results directory of a session that did not get to its end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_plugin_eval.cases.fingerprint import plugin_hash, prompt_hash, settings_hash
+from pytest_plugin_eval.errors import RecordError, SettingsError
+from pytest_plugin_eval.execution.keeper import RUNS
+from pytest_plugin_eval.execution.planning import PlannedCase
+from pytest_plugin_eval.records.codec import decode, read_record
+from pytest_plugin_eval.records.layout import record_path
+from pytest_plugin_eval.records.model import RunKey, RunOutcome, RunRecord
+from pytest_plugin_eval.settings import Settings
+from pytest_plugin_eval.storage.session_file import (
+    differences,
+    other_cases,
+    read_session_file,
+    session_facts,
+)
+from pytest_plugin_eval.text import plural
+
+__all__ = ["Resume", "with_earlier"]
+
+NAMED = 6
+"""Differences that are told one by one; the others are counted."""
+
+
+class Resume:
+    """What is left of an earlier session in one suite's results directory.
+
+    Asks the files each time, so that every process of a session gets the same answers.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._runs = directory / RUNS
+
+    def check(
+        self,
+        planned: Sequence[PlannedCase],
+        settings: Settings,
+        agent_version: str,
+        env: Mapping[str, str],
+    ) -> tuple[str, ...]:
+        """Return lines for the reader: what is there, and which cases are new or left out.
+
+        *planned* are the cases of this suite root. Raises `SettingsError`, listing what changed,
+        when the runs that are lacking would be made with something else than those that are there.
+        """
+        now = session_facts(
+            (one.case for one in planned), settings, agent_version=agent_version, env=env
+        )
+        try:
+            then = read_session_file(self._directory)
+        except RecordError as error:
+            raise SettingsError(f"--eval-resume: {error}") from error
+        if then is None and next(self._runs.rglob("*.jsonl"), None) is not None:
+            raise SettingsError(
+                f"--eval-resume: {self._directory} does not tell what its runs were made with, "
+                "expected a session.json there; grade its runs with --eval-mode replay --eval-from"
+            )
+        changed = [*differences(then, now)] if then is not None else []
+        found = 0
+        for one in planned:
+            records = [record for key in one.keys if (record := self.finished(key)) is not None]
+            found += len(records)
+            changed += _stale(one, records) if not changed else ()
+        if changed:
+            raise SettingsError(_refusal(self._directory, changed))
+        total = sum(len(one.keys) for one in planned)
+        line = f"resuming {self._directory}: {found} of {plural(total, 'run')} are there"
+        return (line, *(other_cases(then, now) if then is not None else ()))
+
+    def finished(self, key: RunKey) -> RunRecord | None:
+        """Return the record of a run that was made and measured, else ``None``."""
+        record = self._record(key)
+        return record if record is not None and record.outcome.is_measured else None
+
+    def earlier(self, key: RunKey) -> RunOutcome | None:
+        """Return the outcome of a run that has to be made again; ``None`` if it was never made.
+
+        Its cost and attempts still count, see `with_earlier`. Of a record that was cut they are
+        known as long as its first line is whole.
+        """
+        record = self._record(key)
+        if record is None:
+            return self._outcome_of_torn(key)
+        return None if record.outcome.is_measured else record.outcome
+
+    def note(self, key: RunKey) -> str | None:
+        """Return what to say of a run whose record is there and of no use, else ``None``."""
+        path = record_path(self._runs, key)
+        try:
+            record = read_record(path)
+        except RecordError as error:
+            return f"made again: {error}" if path.exists() else None
+        if record.key != key:
+            return f"made again: {path}: is the record of another run"
+        return None
+
+    def _record(self, key: RunKey) -> RunRecord | None:
+        try:
+            record = read_record(record_path(self._runs, key))
+        except RecordError:
+            return None
+        # Copied or renamed by hand: a run that was made once must not count as another one.
+        return record if record.key == key else None
+
+    def _outcome_of_torn(self, key: RunKey) -> RunOutcome | None:
+        path = record_path(self._runs, key)
+        try:
+            with path.open("rb") as file:
+                header = json.loads(file.readline())
+            alone = json.dumps({**header, "trace_lines": 0, "file_lines": 0})
+            record = decode(f"{alone}\n".encode(), str(path))
+        except (OSError, ValueError, TypeError, RecursionError, RecordError):
+            return None
+        return record.outcome if record.key == key else None
+
+
+def with_earlier(outcome: RunOutcome, earlier: RunOutcome | None) -> RunOutcome:
+    """Return *outcome* with the cost and the attempts of what was made of the same run before.
+
+    The cost is unknown where one of them is.
+    """
+    if earlier is None:
+        return outcome
+    known = outcome.cost_usd is not None and earlier.cost_usd is not None
+    return replace(
+        outcome,
+        cost_usd=(outcome.cost_usd or 0.0) + (earlier.cost_usd or 0.0) if known else None,
+        attempts=outcome.attempts + earlier.attempts,
+    )
+
+
+def _stale(planned: PlannedCase, records: Iterable[RunRecord]) -> list[str]:
+    """Return what differs between a case and the records that are there of it."""
+    case, changed = planned.case, []
+    current = {
+        "prompt": (prompt_hash(case), "the prompt has"),
+        "settings": (settings_hash(case), "the settings have"),
+        "plugin": (plugin_hash(case) or "", "the plugin's files have"),
+    }
+    for record in records:
+        for name, (value, words) in current.items():
+            found = record.provenance.get(name)
+            # Runs without the plugin have no hash of it.
+            if found is not None and found != value:
+                changed.append(f"{words} changed since the record of a run, of {case.id}")
+    return list(dict.fromkeys(changed))
+
+
+def _refusal(directory: Path, changed: Sequence[str]) -> str:
+    more = len(changed) - NAMED
+    lines = [*changed[:NAMED], *([f"and {more} more"] if more > 0 else [])]
+    return "\n  ".join(
+        (
+            f"--eval-resume: {directory} was made with something else, so its runs and new ones "
+            "would not be of one kind; start anew without --eval-resume",
+            *lines,
+        )
+    )
