@@ -1,0 +1,70 @@
+"""What `plugin-eval rescore` prints of what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_plugin_eval.records.model import RunKey
+from pytest_plugin_eval.reports.columns import decimals, signed
+from pytest_plugin_eval.reports.run_lines import EXPLANATION_LENGTH
+from pytest_plugin_eval.results.changes import CaseChange, Changes, GraderChange
+from pytest_plugin_eval.text import cut, plural
+
+__all__ = ["change_lines", "summary_line"]
+
+ABSENT = "—"
+
+
+def change_lines(changes: Changes) -> Iterator[str]:
+    """Yield, case by case, each grader that came to something else, then the case's numbers."""
+    for case in changes.cases:
+        yield f"{case.name}" + (" (not in the old document)" if case.is_new else "")
+        yield from (f"  {_grader(change)}" for change in case.graders)
+        yield from (f"  {_run(key)}: not measured any more: {why}" for key, why in case.lost)
+        yield f"  {_numbers(case)}"
+
+
+def summary_line(changes: Changes) -> str:
+    """Return how much changed, in one line."""
+    moved = sum(bool(case.graders) for case in changes.cases)
+    text = (
+        f"{changes.changed} of {plural(changes.compared, 'verdict')} changed, in {moved} of "
+        f"{plural(len(changes.cases), 'case')}"
+    )
+    if changes.lost:
+        text += f"; {plural(changes.lost, 'run')} not measured any more"
+    return text
+
+
+def _grader(change: GraderChange) -> str:
+    old = change.old.value if change.old is not None else "absent"
+    new = change.new.value if change.new is not None else "absent"
+    line = f"{_run(change.key)} {change.grader}: {old} -> {new}"
+    if change.explanation:
+        line += f": {cut(change.explanation, EXPLANATION_LENGTH)}"
+    if change.old_votes is not None:
+        line += f" (before: {_votes(change.old_votes)})"
+    return line
+
+
+def _votes(votes: tuple[bool, ...]) -> str:
+    return " ".join("PASS" if passed else "FAIL" for passed in votes)
+
+
+def _run(key: RunKey) -> str:
+    return f"{key.arm.value}-{key.number}"
+
+
+def _numbers(case: CaseChange) -> str:
+    text = f"score {_score(case.old_score)} -> {_score(case.new_score)}"
+    if case.old_delta is not None or case.new_delta is not None:
+        text += f"  Δ {_delta(case.old_delta)} -> {_delta(case.new_delta)}"
+    return text
+
+
+def _score(score: float | None) -> str:
+    return ABSENT if score is None else decimals(score)
+
+
+def _delta(delta: float | None) -> str:
+    return ABSENT if delta is None else signed(delta)

@@ -1,0 +1,1 @@
+"""Saved results: read again, compared, and what two judgings of them tell."""
