@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import random
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from pytest_plugin_eval.agents.base import AgentBackend, AgentRequest
+from pytest_plugin_eval.agents.limits import slow_down_until
+from pytest_plugin_eval.errors import RecordError
+from pytest_plugin_eval.execution.keeper import Keeper
 from pytest_plugin_eval.execution.planning import PlannedCase
+from pytest_plugin_eval.execution.resume import Resume, with_earlier
+from pytest_plugin_eval.execution.retry import pause_before
 from pytest_plugin_eval.graders.base import GradingContext
-from pytest_plugin_eval.graders.grade import Graded, grade_all
-from pytest_plugin_eval.records.model import Ending, RunKey, RunOutcome, RunRecord
+from pytest_plugin_eval.graders.grade import Graded, Grading, grade_all
+from pytest_plugin_eval.judges.polling import Judge
+from pytest_plugin_eval.records.model import Ending, RunKey, RunOutcome, RunRecord, Vote
 from pytest_plugin_eval.records.trace import Trace
-from pytest_plugin_eval.scoring.model import RunReport, Verdict
+from pytest_plugin_eval.scoring.model import RunReport, Verdict, VerdictStatus
 from pytest_plugin_eval.scoring.runs import run_report
 from pytest_plugin_eval.settings import Mode, Settings
 from pytest_plugin_eval.spending.ledger import Ledger
+from pytest_plugin_eval.spending.limiter import Limiter
 
 __all__ = ["Made", "RunMaker"]
 
@@ -31,7 +40,19 @@ class Made(NamedTuple):
     record: RunRecord
     path: str
     """Where a reader finds the record."""
-    results_dir: str
+    spent_usd: float
+    """What this session paid for it, as far as it is known."""
+    is_taken_over: bool = False
+    """Whether an earlier session finished it (``--eval-resume``)."""
+    is_at_ceiling: bool = False
+    """Whether it was not started because of the cost ceiling."""
+
+
+class _Refusal(NamedTuple):
+    """Why no attempt may be made."""
+
+    reason: str
+    is_at_ceiling: bool = False
 
 
 class RunMaker:
@@ -41,29 +62,136 @@ class RunMaker:
         self,
         settings: Settings,
         backend: AgentBackend,
+        keeper: Keeper,
+        *,
         ledger: Ledger,
+        limiter: Limiter,
+        judge: Judge | None = None,
+        resume: Mapping[Path, Resume] | None = None,
         hidden: tuple[Path, ...] = (),
     ) -> None:
         """Make runs with *backend*, hiding the directories *hidden* from the agent."""
         self._settings = settings
         self._hidden = hidden
         self._backend = backend
+        self._keeper = keeper
         self._ledger = ledger
+        self._limiter = limiter
+        self._judge = judge
+        self._resume = resume or {}
         self._context = GradingContext(
-            timeout_s=settings.grader_timeout_s, free_only=settings.free_only
+            timeout_s=settings.grader_timeout_s,
+            free_only=settings.free_only,
+            judge=judge,
         )
         self._lock = threading.Lock()
         # By suite root and case id: two plugins may have a case of the same id.
         self._blocked: dict[tuple[Path, str], str] = {}
+        self._unkept: dict[tuple[Path, RunKey], str] = {}
         self._first_ending: Ending | None = None
         self._stopped: str | None = None
+        self._stop = threading.Event()
 
-    def record(self, planned: PlannedCase, key: RunKey) -> RunRecord:
-        """Return the record of a run, made now unless something forbids it."""
-        reason = self._forbidden(planned, key)
-        if reason is not None:
-            return _not_started(key, reason)
-        request = AgentRequest(
+    def make(self, planned: PlannedCase, key: RunKey) -> Made:
+        """Return a run, made now unless something forbids it, and keep its record."""
+        if self._settings.mode is Mode.REPLAY:
+            made = Made(planned, self._backend.run(self._request(planned, key)), "", 0.0)
+        else:
+            made = self._taken_over(planned, key) or self._made(planned, key)
+        try:
+            path = (
+                self._keeper.place(planned, key)
+                if made.is_taken_over
+                else self._keeper.keep(planned, made.record)
+            )
+        except OSError as error:  # it was paid for, so it is graded all the same
+            note = f"the record could not be written: {error}"
+            self._stopped = self._stopped or f"no further run: {note}"
+            return made._replace(record=_noted(made.record, note))
+        return made._replace(path=str(path or ""))
+
+    def reports(self, runs: Sequence[Made]) -> list[RunReport]:
+        """Grade runs, those of several cases together."""
+        measured = [run for run in runs if run.record.outcome.is_measured]
+        asked = [
+            Graded(run.planned.case, run.record, run.planned.plan.two_arms) for run in measured
+        ]
+        graded = grade_all(asked, context=self._context)
+        for one, grading in zip(asked, graded, strict=True):
+            if grading.votes:
+                self._keep_votes(one, grading.votes)
+        gradings = iter(graded)
+        return [
+            self._report(run, next(gradings) if run.record.outcome.is_measured else Grading(()))
+            for run in runs
+        ]
+
+    def stop(self, reason: str) -> None:
+        """Start no further run, ask no judge, and end what is in flight."""
+        self._stopped = reason
+        self._stop.set()
+        if self._judge is not None:
+            self._judge.stop()
+        self._backend.stop()
+
+    def close(self) -> tuple[str, ...]:
+        """Clean up after the last run; return lines about what could not be removed."""
+        if self._judge is not None:
+            self._judge.close()
+        self._ledger.close()
+        return self._backend.close()
+
+    def _taken_over(self, planned: PlannedCase, key: RunKey) -> Made | None:
+        resume = self._resume.get(planned.case.root)
+        record = resume.finished(key) if resume is not None else None
+        return record and Made(planned, record, "", 0.0, is_taken_over=True)
+
+    def _made(self, planned: PlannedCase, key: RunKey) -> Made:
+        """Make a run, and repeat it while it is not measured and that may help."""
+        resume = self._resume.get(planned.case.root)
+        earlier = None if resume is None else resume.earlier(key)
+        note = None if resume is None else resume.note(key)
+        notes = [] if note is None else [note]
+        spent_usd, attempt, record = 0.0, 0, None
+        while (refused := self._refusal(planned, key)) is None:
+            earlier = with_earlier(record.outcome, earlier) if record is not None else earlier
+            record = self._attempt(planned, key)
+            attempt += 1
+            spent_usd += record.outcome.cost_usd or 0.0
+            if not self._is_repeated(record, attempt):
+                break
+            notes.append(f"attempt {attempt} was not measured: {record.outcome.error}")
+        if record is None:
+            assert refused is not None
+            record = _not_started(key, refused.reason)
+            return Made(planned, record, "", 0.0, is_at_ceiling=refused.is_at_ceiling)
+        if refused is not None:
+            notes.append(f"not repeated: {refused.reason}")
+        record = replace(record, outcome=with_earlier(record.outcome, earlier))
+        return Made(planned, _noted(record, *notes), "", spent_usd)
+
+    def _attempt(self, planned: PlannedCase, key: RunKey) -> RunRecord:
+        with self._ledger.call() as call:
+            record = self._backend.run(self._request(planned, key))
+            call.cost_usd = record.outcome.cost_usd
+        self._note(planned, record)
+        return record
+
+    def _is_repeated(self, record: RunRecord, attempt: int) -> bool:
+        """Wait for the next attempt where there is to be one."""
+        if attempt > self._settings.retries or self._stopped is not None:
+            return False
+        pause_s = pause_before(
+            record,
+            attempt,
+            base_s=self._settings.retry_pause_s,
+            now=time.time(),
+            jitter=random.random,
+        )
+        return pause_s is not None and not self._stop.wait(pause_s)
+
+    def _request(self, planned: PlannedCase, key: RunKey) -> AgentRequest:
+        return AgentRequest(
             key=key,
             case=planned.case,
             model=self._settings.model or planned.case.model,
@@ -73,51 +201,29 @@ class RunMaker:
             run_root=self._settings.run_root,
             hidden=self._hidden,
         )
-        record = self._backend.run(request)
-        if self._settings.mode is not Mode.REPLAY:  # a replayed run was paid for earlier
-            self._note(planned, record)
-        return record
 
-    def reports(self, runs: Sequence[Made]) -> list[RunReport]:
-        """Grade runs, those of several cases together."""
-        graded = iter(
-            grade_all(
-                [
-                    Graded(planned.case, record, planned.plan.two_arms)
-                    for planned, record, _, _ in runs
-                    if record.outcome.is_measured
-                ],
-                context=self._context,
-            )
-        )
-        return [
-            _report(run, verdicts=next(graded) if run.record.outcome.is_measured else ())
-            for run in runs
-        ]
-
-    def stop(self, reason: str) -> None:
-        """Start no further run and end those in flight."""
-        self._stopped = reason
-        self._backend.stop()
-
-    def close(self) -> tuple[str, ...]:
-        """Clean up after the last run; return lines about what could not be removed."""
-        return self._backend.close()
-
-    def _forbidden(self, planned: PlannedCase, key: RunKey) -> str | None:
-        if self._stopped is not None:
-            return self._stopped
-        if not self._ledger.may_start():
-            return (
-                f"cost ceiling ${self._ledger.ceiling_usd:g} reached, "
-                f"${self._ledger.spent_usd:.2f} spent"
-            )
+    def _refusal(self, planned: PlannedCase, key: RunKey) -> _Refusal | None:
+        """Return why no attempt may be made now; wait where the service asked for a pause."""
         with self._lock:
-            return self._blocked.get((planned.case.root, key.case))
+            blocked = self._blocked.get((planned.case.root, key.case))
+        reason = (
+            self._stopped
+            or blocked
+            or self._keeper.no_room(planned.case.root)
+            or self._limiter.wait(self._stop)
+            or self._stopped
+        )
+        if reason is not None:
+            return _Refusal(reason)
+        if self._ledger.may_start():
+            return None
+        ceiling_usd, spent_usd = self._ledger.ceiling_usd, self._ledger.spent_usd
+        text = f"cost ceiling ${ceiling_usd:g} reached, ${spent_usd:.2f} spent"
+        return _Refusal(text, is_at_ceiling=True)
 
     def _note(self, planned: PlannedCase, record: RunRecord) -> None:
         outcome = record.outcome
-        self._ledger.add(outcome.cost_usd)
+        self._limiter.slow_down(slow_down_until(record.trace, time.time()))
         with self._lock:
             if self._first_ending is None:
                 self._first_ending = outcome.ending
@@ -128,21 +234,48 @@ class RunMaker:
                 place = (planned.case.root, record.key.case)
                 self._blocked[place] = f"not started: {outcome.error}"
 
+    def _keep_votes(self, graded: Graded, votes: tuple[Vote, ...]) -> None:
+        try:
+            self._keeper.add_votes(graded.case.root, graded.record.key, votes)
+        except (OSError, RecordError) as error:
+            with self._lock:
+                place = (graded.case.root, graded.record.key)
+                self._unkept[place] = f"its votes could not be kept: {error}"
 
-def _report(run: Made, *, verdicts: tuple[Verdict, ...]) -> RunReport:
-    record = run.record
-    report = run_report(
-        key=record.key,
-        case=run.planned.info,
-        outcome=record.outcome,
-        verdicts=verdicts,
-        record_path=run.path,
-        provenance=record.provenance,
-        last_message="",
-    )
-    # It explains failures; replies of runs that passed would only be kept.
-    reply = "" if report.passed else record.trace.last_message[-REPLY_LENGTH:]
-    return replace(report, results_dir=run.results_dir, notes=record.notes, last_message=reply)
+    def _report(self, run: Made, grading: Grading) -> RunReport:
+        record = run.record
+        report = run_report(
+            key=record.key,
+            case=run.planned.info,
+            outcome=record.outcome,
+            verdicts=grading.verdicts,
+            record_path=run.path,
+            provenance=record.provenance,
+            last_message="",
+            judge_cost_usd=grading.judge_cost_usd,
+        )
+        # It explains failures; replies of runs that passed would only be kept.
+        reply = "" if report.passed else record.trace.last_message[-REPLY_LENGTH:]
+        unkept = self._unkept.get((run.planned.case.root, record.key))
+        votes_usd = sum(vote.cost_usd or 0.0 for vote in grading.votes)
+        return replace(
+            report,
+            results_dir=str(self._keeper.results_dir(run.planned.case.root)),
+            notes=record.notes if unkept is None else (*record.notes, unkept),
+            last_message=reply,
+            spent_usd=run.spent_usd + votes_usd,
+            is_taken_over=run.is_taken_over,
+            is_at_ceiling=run.is_at_ceiling or any(map(_is_at_ceiling, report.verdicts)),
+        )
+
+
+def _is_at_ceiling(verdict: Verdict) -> bool:
+    # What is left out on purpose is not scored.
+    return verdict.scored and verdict.status is VerdictStatus.SKIPPED
+
+
+def _noted(record: RunRecord, *notes: str) -> RunRecord:
+    return replace(record, notes=(*record.notes, *notes))
 
 
 def _not_started(key: RunKey, reason: str) -> RunRecord:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_plugin_eval.scoring.model import VerdictStatus
+
+if TYPE_CHECKING:
+    from pytest_plugin_eval.judges.polling import Judge
 
 __all__ = ["GradingContext", "Judgement", "errored", "failed", "judged"]
 
@@ -18,6 +21,8 @@ class GradingContext:
     """Wall-clock limit of one free grader (deviations, D10)."""
     free_only: bool = False
     """Leave ``llm`` and ``baseline`` out: their verdicts are ``skipped`` and not scored."""
+    judge: Judge | None = None
+    """Votes on ``llm`` and ``baseline``; not needed where there are none."""
 
 
 class Judgement(NamedTuple):

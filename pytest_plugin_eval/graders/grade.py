@@ -18,15 +18,26 @@ from pytest_plugin_eval.cases.model import (
     ToolUsedSpec,
 )
 from pytest_plugin_eval.errors import EvalError
-from pytest_plugin_eval.graders import created, javascript, pattern, tool
+from pytest_plugin_eval.graders import baseline, created, javascript, llm, pattern, tool
 from pytest_plugin_eval.graders.base import GradingContext, Judgement
 from pytest_plugin_eval.graders.javascript import Answer, Question
 from pytest_plugin_eval.graders.target import Subject
-from pytest_plugin_eval.records.model import Arm, RunRecord
+from pytest_plugin_eval.graders.voting import Ballot, voted
+from pytest_plugin_eval.judges.polling import Judge, Poll, PollResult
+from pytest_plugin_eval.records.model import Arm, RunRecord, Vote
 from pytest_plugin_eval.scoring.model import Verdict, VerdictStatus
+from pytest_plugin_eval.scoring.runs import total
 from pytest_plugin_eval.text import shown
 
-__all__ = ["Graded", "grade", "grade_all", "has_scored_free_grader", "with_only_names"]
+__all__ = [
+    "Graded",
+    "Grading",
+    "grade",
+    "grade_all",
+    "has_scored_free_grader",
+    "polls",
+    "with_only_names",
+]
 
 LEFT_OUT = "left out by --eval-free-only: it needs a judge"
 _KEPT_VERDICTS = 1024
@@ -40,49 +51,148 @@ class Graded(NamedTuple):
     two_arms: bool
 
 
-def grade(
-    case: Case, record: RunRecord, *, two_arms: bool, context: GradingContext
-) -> tuple[Verdict, ...]:
-    """Return a verdict of every grader that concerns the record's arm, in the case's order.
+class Grading(NamedTuple):
+    """What the graders came to on one record."""
 
-    Raises `EvalError` for a grader that needs a judge, unless ``context.free_only`` leaves it out.
+    verdicts: tuple[Verdict, ...]
+    """Of every grader that concerns the record's arm, in the case's order."""
+    votes: tuple[Vote, ...] = ()
+    """Those that were asked for just now, to be added to the record: they were paid for."""
+    judge_cost_usd: float | None = 0.0
+    """List price of the votes behind the verdicts, recorded ones included; ``None`` when one is
+    unknown."""
+
+
+class _Sheet(NamedTuple):
+    """A record on its way through the graders."""
+
+    case: Case
+    subject: Subject
+    specs: Sequence[GraderSpec]
+    with_only: frozenset[str]
+
+    def ballots(self) -> dict[str, Ballot | Judgement]:
+        """Return what a judge is to be asked, by grader, or what there is to say without one."""
+        ballots: dict[str, Ballot | Judgement] = {}
+        for spec in self.specs:
+            if isinstance(spec, LlmSpec):
+                ballots[spec.name] = llm.ballot(spec, self.subject)
+            elif isinstance(spec, BaselineSpec):
+                ballots[spec.name] = baseline.ballot(spec, self.subject, self.case.directory)
+        return ballots
+
+
+def grade(case: Case, record: RunRecord, *, two_arms: bool, context: GradingContext) -> Grading:
+    """Return what the graders of a case come to on one record.
+
+    Raises `EvalError` for a grader that needs a judge when *context* has none and does not leave
+    such graders out.
     """
     return grade_all([Graded(case, record, two_arms)], context=context)[0]
 
 
-def grade_all(runs: Sequence[Graded], *, context: GradingContext) -> list[tuple[Verdict, ...]]:
-    """Return what `grade` does for each of several runs, with one call of the engine."""
-    subjects = []
-    for case, record, two_arms in runs:
-        with_only = with_only_names(case.graders, two_arms)
-        specs = _specs(case, record.key.arm, with_only)
-        if not context.free_only:
-            _refuse_paid(case, specs)
-        subjects.append((Subject(record, case.name), specs, with_only))
+def grade_all(runs: Sequence[Graded], *, context: GradingContext) -> list[Grading]:
+    """Return what `grade` does for each of several runs.
+
+    The engine is called once, and all votes are asked for together.
+    """
+    sheets = [_sheet(run) for run in runs]
     asked = (
         question
-        for subject, specs, _ in subjects
-        for spec in specs
-        for question in _questions(spec, subject)
+        for sheet in sheets
+        for spec in sheet.specs
+        for question in _questions(spec, sheet.subject)
     )
     answers = javascript.ask(asked, context.timeout_s)
+    ballots = [{} if context.free_only else sheet.ballots() for sheet in sheets]
+    polled = iter(_polled(sheets, ballots, context.judge))
     return [
-        tuple(
-            _verdict(
-                spec.name,
-                spec.type,
-                spec.weight,
-                _judgement(spec, subject, answers),
-                with_only=spec.name in with_only,
-            )
-            for spec in specs
-        )
-        for subject, specs, with_only in subjects
+        _grading(sheet, answers, named, {name: next(polled) for name in _to_judge(named)})
+        for sheet, named in zip(sheets, ballots, strict=True)
     ]
 
 
-def _specs(case: Case, arm: Arm, with_only: frozenset[str]) -> list[GraderSpec]:
-    return [spec for spec in case.graders if arm is Arm.WITH or spec.name not in with_only]
+def polls(run: Graded) -> list[Poll]:
+    """Return what a judge would be asked to grade a run, whether or not votes are recorded."""
+    ballots = _sheet(run).ballots()
+    return [ballot.poll for ballot in _to_judge(ballots).values()]
+
+
+def _sheet(run: Graded) -> _Sheet:
+    with_only = with_only_names(run.case.graders, run.two_arms)
+    arm = run.record.key.arm
+    specs = [spec for spec in run.case.graders if arm is Arm.WITH or spec.name not in with_only]
+    return _Sheet(run.case, Subject(run.record, run.case.name), specs, with_only)
+
+
+def _to_judge(ballots: Mapping[str, Ballot | Judgement]) -> dict[str, Ballot]:
+    return {name: ballot for name, ballot in ballots.items() if isinstance(ballot, Ballot)}
+
+
+def _polled(
+    sheets: Sequence[_Sheet],
+    ballots: Sequence[Mapping[str, Ballot | Judgement]],
+    judge: Judge | None,
+) -> list[PollResult]:
+    asked = [
+        (sheet, ballot.poll)
+        for sheet, named in zip(sheets, ballots, strict=True)
+        for ballot in _to_judge(named).values()
+    ]
+    if not asked:
+        return []
+    if judge is None:
+        sheet, poll = asked[0]
+        raise EvalError(
+            f"{sheet.case.id}: grader {shown(poll.grader)} needs a judge, and there is none; "
+            "--eval-free-only leaves such graders out"
+        )
+    return judge.poll([(sheet.subject.record.votes, poll) for sheet, poll in asked])
+
+
+def _grading(
+    sheet: _Sheet,
+    answers: Mapping[Question, Answer],
+    ballots: Mapping[str, Ballot | Judgement],
+    results: Mapping[str, PollResult],
+) -> Grading:
+    verdicts = []
+    for spec in sheet.specs:
+        with_only = spec.name in sheet.with_only
+        ballot = ballots.get(spec.name)
+        if isinstance(ballot, Ballot):
+            verdicts.append(_voted(spec, ballot, results[spec.name], with_only=with_only))
+        else:
+            judgement = ballot or _judgement(spec, sheet.subject, answers)
+            verdicts.append(
+                _verdict(spec.name, spec.type, spec.weight, judgement, with_only=with_only)
+            )
+    costs = [vote.cost_usd for result in results.values() for vote in result.votes]
+    known = [cost for cost in costs if cost is not None]
+    return Grading(
+        tuple(verdicts),
+        tuple(vote for result in results.values() for vote in result.fresh),
+        total(known) if len(known) == len(costs) else None,
+    )
+
+
+def _voted(spec: GraderSpec, ballot: Ballot, result: PollResult, *, with_only: bool) -> Verdict:
+    judgement = voted(ballot, result)
+    votes = result.votes
+    return Verdict(
+        grader=spec.name,
+        type=spec.type,
+        status=judgement.status,
+        weight=spec.weight,
+        explanation=judgement.explanation,
+        with_only=with_only,
+        # One that met the cost ceiling counts as missing: the run is not measured (D4).
+        scored=not with_only,
+        evidence=ballot.evidence if votes else None,
+        votes=tuple(vote.passed for vote in votes) or None,
+        unreadable_votes=sum(vote.unreadable for vote in votes),
+        judge_model=", ".join(dict.fromkeys(vote.model for vote in votes)) or None,
+    )
 
 
 def with_only_names(
@@ -115,15 +225,6 @@ def _is_with_only(spec: GraderSpec, own_mocks: bool) -> bool:
             return own_mocks and target == "mock_calls"
         case _:
             return False
-
-
-def _refuse_paid(case: Case, specs: Sequence[GraderSpec]) -> None:
-    for spec in specs:
-        if spec.type in PAID_TYPES:
-            raise EvalError(
-                f"{case.id}: grader {shown(spec.name)} needs a judge, which this version does not "
-                "have; --eval-free-only leaves such graders out"
-            )
 
 
 def _questions(spec: GraderSpec, subject: Subject) -> Iterator[Question]:

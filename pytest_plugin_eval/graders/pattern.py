@@ -28,7 +28,7 @@ def judge(spec: RegexSpec, subject: Subject, answers: Mapping[Question, Answer])
         return text
     found = answers[_question(spec, text)]
     if isinstance(found, Failure):
-        return errored(f"pattern {spec.pattern} on {target_label(spec)}: {found.reason}")
+        return errored(f"pattern {spec.pattern} on {target_label(spec.target)}: {found.reason}")
     if spec.match == "not_contains":
         absent = "pattern found (expected absent)" if found else "pattern absent as expected"
         return judged(not found, absent)
@@ -37,7 +37,7 @@ def judge(spec: RegexSpec, subject: Subject, answers: Mapping[Question, Answer])
         return judged(found == expected, f"found {found} matches (expected {expected})")
     if found:
         return judged(True, f"matched {spec.pattern}")
-    return judged(False, f"pattern not found in {target_label(spec)}")
+    return judged(False, f"pattern not found in {target_label(spec.target)}")
 
 
 def _question(spec: RegexSpec, text: str) -> Question:

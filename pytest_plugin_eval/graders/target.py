@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from pytest_plugin_eval.cases.model import FileTarget, RegexSpec, Target
+from pytest_plugin_eval.cases.model import FileTarget, Target
 from pytest_plugin_eval.graders.base import Judgement, errored, failed
+from pytest_plugin_eval.graders.picture import image_type
 from pytest_plugin_eval.records.model import FileEntry, FileKind, RunRecord
 
-__all__ = ["Subject", "target_label"]
+__all__ = ["Subject", "decoded", "target_label"]
 
 _MOST_LINKS = 40
-_SHORTEST_IMAGE = 4
-_IMAGES = ((b"\x89PNG", "image/png"), (b"\xff\xd8\xff", "image/jpeg"))
-_GIFS = (b"GIF87a", b"GIF89a")
 _ABSENCE = ("not_contains", "count:0")
 _ESCAPES = "escapes the run sandbox: it goes up by `..` or is absolute"
 NO_MOCKS = (
@@ -57,15 +55,19 @@ class Subject:
             case FileTarget(path=path):
                 return self._file_text(path, match)
 
-    def _file_text(self, path: str, match: str) -> str | Judgement:
+    def content(self, path: str) -> bytes | Judgement:
+        """Return the bytes of one file of the workspace."""
         if path not in self._contents:
             self._contents[path] = self._content(path)
-        content = self._contents[path]
+        return self._contents[path]
+
+    def _file_text(self, path: str, match: str) -> str | Judgement:
+        content = self.content(path)
         if isinstance(content, Judgement):
             return content
-        if (mime := _image_type(content)) is not None:
+        if (mime := image_type(content)) is not None:
             return failed(_image_refusal(path, mime, match))
-        return content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+        return decoded(content)
 
     def _content(self, path: str) -> bytes | Judgement:
         parts = _normalised(path)
@@ -128,9 +130,14 @@ class Subject:
         return entry, ()
 
 
-def target_label(spec: RegexSpec) -> str:
+def target_label(target: Target) -> str:
     """Return how explanations name a target: its word, or ``file <path>``."""
-    return f"file {spec.target.path}" if isinstance(spec.target, FileTarget) else spec.target
+    return f"file {target.path}" if isinstance(target, FileTarget) else target
+
+
+def decoded(content: bytes) -> str:
+    """Return the text of a file: UTF-8, a byte-order mark dropped, other bytes replaced."""
+    return content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
 
 
 def _normalised(path: str) -> list[str] | None:
@@ -154,17 +161,6 @@ def _directory(path: str) -> FileEntry:
 
 def _not_regular(path: str) -> Judgement:
     return failed(f"grader threw: focus file {path} is not a regular file")
-
-
-def _image_type(content: bytes) -> str | None:
-    if len(content) < _SHORTEST_IMAGE:
-        return None
-    for magic, mime in _IMAGES:
-        if content.startswith(magic):
-            return mime
-    if content.startswith(_GIFS):
-        return "image/gif"
-    return "image/webp" if content[:4] == b"RIFF" and content[8:12] == b"WEBP" else None
 
 
 def _image_refusal(path: str, mime: str, match: str) -> str:

@@ -1,0 +1,337 @@
+"""Polls: several votes on one question, recorded ones first, all of them at the same time.
+
+Spec: behaviour-evals, 4.7; deviations, D2, D3, D4 and D16.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_plugin_eval.errors import JudgeError
+from pytest_plugin_eval.judges.base import Image, JudgeBackend, JudgeReply, JudgeRequest
+from pytest_plugin_eval.judges.models import resolve_model
+from pytest_plugin_eval.judges.reply import reading
+from pytest_plugin_eval.judges.tally import Tally, tallied
+from pytest_plugin_eval.records.model import Vote
+from pytest_plugin_eval.text import cut, one_line, shown
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    from pytest_plugin_eval.spending.ledger import Ledger
+    from pytest_plugin_eval.spending.limiter import Limiter
+
+__all__ = ["Judge", "Poll", "PollResult"]
+
+IN_FLIGHT = 8
+"""Judge calls of one process at the same time."""
+REPLY_LENGTH = 200
+"""Of what is kept of a judge's words."""
+ASKED_TIMES = 2
+"""For one vote, while the reply cannot be read (D3)."""
+CHARACTERS_A_TOKEN = 4
+IMAGE_TOKENS = 1600
+REPLY_TOKENS = 10
+STOPPED = "the judge was stopped"
+
+
+class Poll(NamedTuple):
+    """One grader's question about one run."""
+
+    grader: str
+    question: str
+    """What `Vote.question` says: a hash of all that the answer depends on besides the model."""
+    system: str
+    parts: tuple[str | Image, ...]
+
+
+class PollResult(NamedTuple):
+    """The votes of a poll, or why there are not enough."""
+
+    votes: tuple[Vote, ...]
+    """The complete set in order, else nothing."""
+    fresh: tuple[Vote, ...]
+    """Those that were asked for just now, also when the set is not complete: they were paid for."""
+    trouble: str | None = None
+    """Why the set is not complete."""
+    refused: bool = False
+    """It is not complete because no more money may be spent (D4); else something went wrong."""
+
+
+class _Trouble(NamedTuple):
+    """Why a vote was not reached."""
+
+    text: str
+    refused: bool = False
+
+
+class Judge:
+    """Asks a back end for votes; one a process, safe to use from several threads."""
+
+    def __init__(
+        self,
+        find: Callable[[], JudgeBackend],
+        *,
+        votes: int = 3,
+        model: str | None = None,
+        ledger: Ledger,
+        limiter: Limiter,
+        forbidden: str | None = None,
+        afresh: bool = False,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """Prepare to ask; *find* is called once, with the first vote that has to be asked for.
+
+        *model*: the one that was chosen; only its votes count then. *forbidden*: why nothing may be
+        asked at all. *afresh*: votes of earlier sessions do not count.
+        """
+        self.votes = votes
+        self._find = find
+        self._model = model
+        self._ledger = ledger
+        self._limiter = limiter
+        self._forbidden = forbidden
+        self._afresh = afresh
+        self._now = now
+        self._lock = threading.Lock()
+        self._backend: JudgeBackend | None = None
+        self._lost: JudgeError | None = None
+        self._pool: ThreadPoolExecutor | None = None
+        self._stopped = threading.Event()
+        self._own: set[Vote] = set()
+
+    def missing(self, recorded: Sequence[Vote], poll: Poll) -> int:
+        """Return how many votes would have to be asked for."""
+        return len(self._tally(recorded, poll).missing)
+
+    def estimate_usd(self, polls: Sequence[tuple[Poll, int]]) -> float | None:
+        """Return about what so many votes of each poll would cost; ``None`` when it is unknown."""
+        total = 0.0
+        for poll, count in polls:
+            if not count:
+                continue
+            price = self._price_usd(poll)
+            if price is None:
+                return None
+            total += count * price
+        return total
+
+    def check(self) -> str:
+        """Find the back end and return what it is.
+
+        Raises `JudgeError` when there is none.
+        """
+        return self._found().description
+
+    def poll(self, asked: Sequence[tuple[Sequence[Vote], Poll]]) -> list[PollResult]:
+        """Return the votes on each question, given those that the run's record already holds.
+
+        The votes of all questions go out together.
+        """
+        tallies = [self._tally(recorded, poll) for recorded, poll in asked]
+        if not any(tally.missing for tally in tallies):
+            return [PollResult(tally.kept, ()) for tally in tallies]
+        try:
+            model = self._opened()
+        except JudgeError as error:
+            return [_result(tally, [_Trouble(str(error))]) for tally in tallies]
+        # With the model known, votes of another one cannot be completed by its votes.
+        tallies = [self._tally(recorded, poll, model) for recorded, poll in asked]
+        begun = [
+            self._begun(poll, tally, model) for (_, poll), tally in zip(asked, tallies, strict=True)
+        ]
+        return [
+            _result(tally, [future.result() for future in futures])
+            for tally, futures in zip(tallies, begun, strict=True)
+        ]
+
+    def stop(self) -> None:
+        """Ask nothing further."""
+        self._stopped.set()
+
+    def close(self) -> None:
+        """End the calls in flight and let go of the back end."""
+        self.stop()
+        with self._lock:
+            backend, pool = self._backend, self._pool
+        if backend is not None:
+            backend.close()
+        if pool is not None:
+            pool.shutdown(wait=True)
+
+    def _tally(self, recorded: Sequence[Vote], poll: Poll, model: str | None = None) -> Tally:
+        if self._afresh:
+            with self._lock:
+                counted = frozenset(self._own)
+        else:
+            counted = None
+        return tallied(
+            recorded,
+            grader=poll.grader,
+            question=poll.question,
+            size=self.votes,
+            chosen=self._chosen(),
+            completed_by=model,
+            counted=counted,
+        )
+
+    def _chosen(self) -> frozenset[str] | None:
+        """Return the names of the chosen model, or ``None`` when votes of any model count."""
+        if self._model is None:
+            return None
+        with self._lock:
+            backend = self._backend
+        # Looking at what is recorded must not need a back end.
+        resolved = backend.resolved(self._model) if backend else resolve_model(self._model, {})
+        return frozenset((self._model, resolved))
+
+    def _found(self) -> JudgeBackend:
+        with self._lock:
+            if self._lost is not None:
+                raise self._lost
+            if self._backend is None:
+                try:
+                    self._backend = self._find()
+                except JudgeError as error:
+                    self._lost = error
+                    raise
+            return self._backend
+
+    def _opened(self) -> str:
+        """Return the model to ask, with everything ready for it."""
+        if self._forbidden is not None:
+            raise JudgeError(self._forbidden)
+        if self._stopped.is_set():
+            raise JudgeError(STOPPED)
+        model = self._found().resolved(self._model)
+        from concurrent.futures import ThreadPoolExecutor  # not for sessions that ask nothing
+
+        with self._lock:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(IN_FLIGHT, thread_name_prefix="eval-judge")
+        return model
+
+    def _price_usd(self, poll: Poll) -> float | None:
+        try:
+            backend = self._found()
+        except JudgeError:
+            return None
+        sizes = (
+            IMAGE_TOKENS if isinstance(part, Image) else len(part) // CHARACTERS_A_TOKEN + 1
+            for part in (poll.system, *poll.parts)
+        )
+        return backend.estimate_usd(
+            backend.resolved(self._model), input_tokens=sum(sizes), output_tokens=REPLY_TOKENS
+        )
+
+    def _begun(self, poll: Poll, tally: Tally, model: str) -> list[Future[Vote | _Trouble]]:
+        assert self._pool is not None
+        failed = threading.Event()
+        request = JudgeRequest(model=model, system=poll.system, parts=poll.parts)
+        return [
+            self._pool.submit(self._vote, poll, request, tally.judging, number, failed)
+            for number in tally.missing
+        ]
+
+    def _vote(
+        self, poll: Poll, request: JudgeRequest, judging: int, number: int, failed: threading.Event
+    ) -> Vote | _Trouble:
+        """Return a vote, or why there is none; *failed* spares the others of a set the asking."""
+        if failed.is_set():
+            return _Trouble("")
+        asked_at = self._now()
+        replies = self._replies(request)
+        if isinstance(replies, _Trouble):
+            failed.set()
+            return replies
+        last = replies[-1]
+        verdict = reading(last.text or "")
+        vote = Vote(
+            question=poll.question,
+            grader=poll.grader,
+            judging=judging,
+            number=number,
+            passed=verdict is True,
+            unreadable=verdict is None,
+            reply=cut(last.text or "", REPLY_LENGTH),
+            asked_model=request.model,
+            model=last.model,
+            cost_usd=_sum([reply.cost_usd for reply in replies]),
+            asked_at=_stamp(asked_at),
+        )
+        with self._lock:
+            self._own.add(vote)
+        return vote
+
+    def _replies(self, request: JudgeRequest) -> list[JudgeReply] | _Trouble:
+        """Return the reply that can be read, after the one that could not if there was one."""
+        replies: list[JudgeReply] = []
+        while len(replies) < ASKED_TIMES:
+            reply = self._asked(request)
+            if isinstance(reply, _Trouble):
+                return reply
+            replies.append(reply)
+            if reading(reply.text or "") is not None:
+                break
+        return replies
+
+    def _asked(self, request: JudgeRequest) -> JudgeReply | _Trouble:
+        """Make one call, unless it may not be made."""
+        backend = self._found()
+        trouble = self._obstacle(backend, request.model)
+        if trouble is not None:
+            return trouble
+        with self._ledger.call() as call:
+            try:
+                reply = backend.ask(request)
+            except JudgeError as error:
+                self._limiter.slow_down(error.slow_down_until)
+                if error.status is not None:  # an answer that refuses costs nothing
+                    call.cost_usd = 0.0
+                return _Trouble(f"judge call failed: {error}")
+            except Exception as error:  # noqa: BLE001  # border: one judge call
+                return _Trouble(f"judge call failed: {type(error).__name__}: {error}")
+            call.cost_usd = reply.cost_usd
+        if reply.text is None:
+            return _Trouble("judge call failed: the judge answered without any text")
+        return reply
+
+    def _obstacle(self, backend: JudgeBackend, model: str) -> _Trouble | None:
+        late = self._limiter.wait(self._stopped)
+        if self._stopped.is_set():
+            return _Trouble(STOPPED)
+        if late is not None:
+            return _Trouble(late)
+        ceiling = self._ledger.ceiling_usd
+        if ceiling is None:
+            return None
+        if not self._ledger.may_start():
+            spent = self._ledger.spent_usd
+            return _Trouble(f"cost ceiling ${ceiling:g} reached, ${spent:.2f} spent", refused=True)
+        if backend.estimate_usd(model, input_tokens=1, output_tokens=1) is None:
+            text = f"the price of judge model {shown(model)} is unknown, and a cost ceiling is set"
+            return _Trouble(text, refused=True)
+        return None
+
+
+def _result(tally: Tally, came: Sequence[Vote | _Trouble]) -> PollResult:
+    if not tally.missing:
+        return PollResult(tally.kept, ())
+    fresh = tuple(one for one in came if isinstance(one, Vote))
+    troubles = [one for one in came if isinstance(one, _Trouble) and one.text]
+    if troubles:
+        worst = next((one for one in troubles if one.refused), troubles[0])
+        return PollResult((), fresh, one_line(worst.text), worst.refused)
+    return PollResult(tuple(sorted((*tally.kept, *fresh), key=lambda vote: vote.number)), fresh)
+
+
+def _sum(costs: Sequence[float | None]) -> float | None:
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if len(known) == len(costs) else None
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
