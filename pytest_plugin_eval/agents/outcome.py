@@ -6,9 +6,15 @@ Spec: behaviour-evals, 6; deviations, D1 and D7.
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pytest_plugin_eval.agents.answers import (
+    answers,
+    is_own,
+    is_subagent,
+    since_last_answer,
+)
 from pytest_plugin_eval.agents.child import ChildResult
 from pytest_plugin_eval.records.model import Ending
 from pytest_plugin_eval.records.trace import Trace
@@ -44,7 +50,7 @@ def has_answer(trace: Trace) -> bool:
 
     An empty answer leaves no line of its own, but tokens in the accounts of the result.
     """
-    if any(True for _ in _answers(trace)):
+    if any(True for _ in answers(trace)):
         return True
     usage = (trace.result or {}).get("modelUsage")
     models = usage.values() if isinstance(usage, dict) else ()
@@ -56,7 +62,7 @@ def turns_of(trace: Trace) -> int:
     turns = (trace.result or {}).get("num_turns")
     if isinstance(turns, int):
         return turns
-    return len({message.get("id") for event, message in _answers(trace) if not _is_subagent(event)})
+    return len({message.get("id") for event, message in answers(trace) if not is_subagent(event)})
 
 
 def cost_of(trace: Trace, child: ChildResult) -> float | None:
@@ -73,7 +79,10 @@ def _ending(trace: Trace, child: ChildResult, timeout_s: int) -> Classified:
     if child.stopped:
         return Classified(Ending.INTERRUPTED, "interrupted")
     if child.timed_out:
-        return Classified(Ending.TIMED_OUT, f"timed out after {timeout_s}s")
+        error = f"timed out after {timeout_s}s"
+        if refusal := _refusal_waited_for(trace):
+            return Classified(Ending.AGENT_ERROR, f"{error}: {refusal}")
+        return Classified(Ending.TIMED_OUT, error)
     if trace.result is None:
         return Classified(Ending.NO_RESULT, _without_result(child))
     return _by_result(trace, trace.result, child)
@@ -105,6 +114,19 @@ def _exit_code(child: ChildResult) -> int:
     return 1 if child.exit_code is None else child.exit_code
 
 
+def _refusal_waited_for(trace: Trace) -> str | None:
+    """Return what the agent spent the rest of its time on, where that was repeating a request.
+
+    The time was used up by the service then, not by the model.
+    """
+    for event in reversed(tuple(since_last_answer(trace))):
+        if (event.get("type"), event.get("subtype")) == ("system", "api_retry"):
+            status = event.get("error_status")
+            how = "failed" if status is None else f"was refused with status {status}"
+            return f"a request {how} and was being repeated"
+    return None
+
+
 def _without_result(child: ChildResult) -> str:
     said = one_line(child.stderr).strip()
     return f"{_end_of(child)}: {said}" if said else f"{_end_of(child)} without a result line"
@@ -122,26 +144,8 @@ def _end_of(child: ChildResult) -> str:
         return f"ended by signal {-code}"
 
 
-def _answers(trace: Trace) -> Iterator[tuple[Mapping[str, object], Mapping[str, object]]]:
-    for event in trace.events:
-        message = event.get("message")
-        if event.get("type") == "assistant" and isinstance(message, dict) and not _is_own(event):
-            yield event, message
-
-
-def _is_own(event: Mapping[str, object]) -> bool:
-    """Tell whether a message was written by the client: its error texts look like the model's."""
-    message = event.get("message")
-    model = message.get("model") if isinstance(message, dict) else None
-    return bool(event.get("is_api_error_message")) or model == "<synthetic>"
-
-
-def _is_subagent(event: Mapping[str, object]) -> bool:
-    return event.get("parent_tool_use_id") is not None
-
-
 def _last_error(trace: Trace) -> object:
     for event in reversed(trace.events):
-        if event.get("type") == "assistant" and not _is_subagent(event):
-            return event.get("error") if _is_own(event) else None
+        if event.get("type") == "assistant" and not is_subagent(event):
+            return event.get("error") if is_own(event) else None
     return None
