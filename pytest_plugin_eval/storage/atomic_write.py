@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import secrets
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -56,13 +58,18 @@ def write_text(path: Path, text: str | Iterable[str]) -> None:
     write_chunks(path, (without_surrogates(part).encode("utf-8") for part in parts))
 
 
-def remove_unfinished(directory: Path, *, deep: bool = True) -> None:
+def remove_unfinished(directory: Path, *, deep: bool = True, older_than_s: float = 0.0) -> None:
     """Remove what writers that were killed left in *directory*, and below it if *deep*.
 
-    Only for a directory that nobody writes to: a file that is still being written looks the same.
+    A file that is still being written looks the same but for its age: where others may write at the
+    same time, *older_than_s* is more than any write takes.
     """
+    youngest = time.time() - older_than_s
     for place, below, names in os.walk(directory):
         if not deep:
             below.clear()
-        for name in filter(_ASIDE.fullmatch, names):
-            Path(place, name).unlink(missing_ok=True)
+        for path in (Path(place, name) for name in names if _ASIDE.fullmatch(name)):
+            # Another process may remove it at the same time.
+            with contextlib.suppress(FileNotFoundError):
+                if not older_than_s or path.stat().st_mtime < youngest:
+                    path.unlink()

@@ -7,9 +7,12 @@ from pathlib import Path
 from pytest_plugin_eval.records.codec import encode
 from pytest_plugin_eval.records.layout import record_path
 from pytest_plugin_eval.records.model import RunKey, RunRecord
-from pytest_plugin_eval.storage.atomic_write import write_bytes
+from pytest_plugin_eval.storage.atomic_write import remove_unfinished, write_bytes
 
 __all__ = ["remove_records_beyond", "write_record"]
+
+AN_HOUR_S = 3600.0
+"""More than the writing of a record takes."""
 
 
 def write_record(base: Path, record: RunRecord) -> Path:
@@ -23,9 +26,14 @@ def write_record(base: Path, record: RunRecord) -> Path:
 
 
 def remove_records_beyond(base: Path, key: RunKey, last: int) -> None:
-    """Remove the records of the key's case and arm whose number is above *last*."""
+    """Remove the records of the key's case and arm whose number is above *last*.
+
+    And what killed sessions left beside them: *base* outlives every session.
+    """
     # Files alone: a directory below may be another case.
-    for path in record_path(base, key).parent.glob(f"{key.arm.value}-*.jsonl"):
+    directory = record_path(base, key).parent
+    remove_unfinished(directory, deep=False, older_than_s=AN_HOUR_S)
+    for path in directory.glob(f"{key.arm.value}-*.jsonl"):
         number = path.stem.rpartition("-")[2]
         if number.isdecimal() and int(number) > last:
             path.unlink(missing_ok=True)

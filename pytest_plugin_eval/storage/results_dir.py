@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shutil
 import tempfile
+import time
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -25,6 +27,10 @@ __all__ = [
     "resumed_results_directory",
     "shared_results_directory",
 ]
+
+PREPARED = ".new-"
+A_MINUTE_S = 60.0
+"""More than the making of a directory takes."""
 
 _RUNS = "runs"
 _DOCUMENT = "aggregate-result.json"
@@ -78,7 +84,8 @@ def shared_results_directory(base: Path, session: str) -> Path:
     """
     stamp = session.partition(" ")[0]
     base.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=base, ignore_cleanup_errors=True) as new:
+    _remove_prepared(base)
+    with tempfile.TemporaryDirectory(prefix=PREPARED, dir=base, ignore_cleanup_errors=True) as new:
         prepared = Path(new) / "results"
         prepared.mkdir()
         (prepared / MARKER).write_text(session, encoding="utf-8")
@@ -145,6 +152,15 @@ def release_results_directory(directory: Path) -> None:
         if [path.name for path in directory.iterdir()] == [SESSION_FILE]:
             (directory / SESSION_FILE).unlink()
         directory.rmdir()
+
+
+def _remove_prepared(base: Path) -> None:
+    """Remove what sessions left that were killed while they made their directory."""
+    youngest = time.time() - A_MINUTE_S
+    for path in base.glob(f"{PREPARED}*"):
+        with contextlib.suppress(OSError):  # another session may do the same
+            if path.stat().st_mtime < youngest:
+                shutil.rmtree(path)
 
 
 def _clear(directory: Path) -> None:
