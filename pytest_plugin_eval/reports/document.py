@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from pytest_plugin_eval import __version__
+from pytest_plugin_eval.records.model import Arm
 from pytest_plugin_eval.reports.json_text import json_chunks
-from pytest_plugin_eval.scoring.aggregate import run_cost
+from pytest_plugin_eval.reports.judging import judge_models
+from pytest_plugin_eval.scoring.costs import costs_of, run_cost
 from pytest_plugin_eval.scoring.model import (
     CaseResult,
+    NotStarted,
     RunReport,
     SuiteResult,
     Verdict,
@@ -50,6 +53,7 @@ def _fields(suite: SuiteResult) -> dict[str, object]:
     fields["loadErrors"] = list(suite.load_errors)
     fields["cases"] = map(_case, suite.cases)
     fields["aggregates"] = _suite_aggregates(suite)
+    fields["costs"] = _costs(run for case in suite.cases for run in case.runs)
     return fields
 
 
@@ -86,11 +90,37 @@ def _suite(suite: SuiteResult) -> dict[str, object]:
     if info.min_delta is not None:
         fields["minDelta"] = info.min_delta
     fields["spentUsd"] = info.spent_usd
-    if info.not_started:
-        fields["notStarted"] = list(info.not_started)
-    if info.recorded:
-        fields["recorded"] = info.recorded
-    return fields
+    ours: dict[str, object] = {
+        "maxCostUsd": info.ceiling_usd,
+        "notStarted": list(info.not_started) or None,
+        "runsNotStarted": [_not_started(runs) for runs in info.runs_not_started] or None,
+        "runsTakenOver": info.resumed or None,
+        "judgeModels": list(judge_models(suite)) or None,
+        "recorded": info.recorded or None,
+    }
+    return fields | {name: value for name, value in ours.items() if value is not None}
+
+
+def _not_started(runs: NotStarted) -> dict[str, object]:
+    return {"case": runs.case, "runs": list(runs.runs), "reason": runs.reason}
+
+
+def _costs(runs: Iterable[RunReport]) -> dict[str, object]:
+    """Return the sums by arm and of agent and judge; a sum with an unknown part is null.
+
+    ``withUsd`` and ``withoutUsd``, as ``agentUsd`` and ``judgeUsd``, make up ``costUsd``.
+    """
+    listed = tuple(runs)
+    costs = costs_of(listed)
+    fields: dict[str, object] = {"withUsd": costs.with_arm.usd}
+    if any(run.key.arm is Arm.WITHOUT for run in listed):
+        fields["withoutUsd"] = costs.without_arm.usd
+    return fields | {
+        "agentUsd": costs.agent.usd,
+        "judgeUsd": costs.judge.usd,
+        "knownUsd": costs.total.known_usd,
+        "unknownRuns": costs.total.unknown_runs,
+    }
 
 
 def _plugin(plugin: Mapping[str, str]) -> dict[str, str]:
@@ -135,6 +165,7 @@ def _case(case: CaseResult) -> dict[str, object]:
     if info.advisories:
         fields["advisories"] = list(info.advisories)
     fields["aggregates"] = _case_aggregates(case)
+    fields["costs"] = _costs(case.runs)
     fields["passed"] = case.passed
     fields["tags"] = list(info.tags)
     fields["notGranted"] = list(info.not_granted)
@@ -204,8 +235,12 @@ def _verdict(verdict: Verdict) -> dict[str, object]:
     }
     if verdict.votes is not None:
         fields["judgeVotes"] = list(verdict.votes)
-    if verdict.evidence is not None:
+    if verdict.evidence is not None and verdict.type != "baseline":
         fields["evidence"] = verdict.evidence
+    if verdict.unreadable_votes:
+        fields["unreadableVotes"] = verdict.unreadable_votes
+    if verdict.judge_model is not None:
+        fields["judgeModel"] = verdict.judge_model
     return fields
 
 

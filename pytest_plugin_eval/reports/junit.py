@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from pytest_plugin_eval.scoring.aggregate import run_cost, runs_cost
+from pytest_plugin_eval.reports.judging import judge_models, unreadable_votes
+from pytest_plugin_eval.scoring.costs import costs_of, is_judged, run_cost, runs_cost
 from pytest_plugin_eval.scoring.model import CaseResult, RunReport, SuiteResult
 
 __all__ = ["run_properties", "suite_properties", "verdict_properties"]
@@ -19,7 +20,11 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def run_properties(report: RunReport, *, threshold: float) -> Properties:
-    """Return ``arm run score threshold cost_usd`` of a run; the score may be ``not measured``."""
+    """Return ``arm run score threshold cost_usd`` of a run; the score may be ``not measured``.
+
+    ``judge_cost_usd`` stands with judged runs, ``attempts`` where there was more than one. A cost
+    that is not known is left out.
+    """
     return _properties(
         {
             "arm": report.key.arm.value,
@@ -27,6 +32,8 @@ def run_properties(report: RunReport, *, threshold: float) -> Properties:
             "score": NOT_MEASURED if report.score is None else report.score,
             "threshold": threshold,
             "cost_usd": run_cost(report),
+            "judge_cost_usd": _judge_cost([report]),
+            "attempts": report.outcome.attempts if report.outcome.attempts > 1 else None,
         }
     )
 
@@ -47,7 +54,8 @@ def verdict_properties(case: CaseResult, *, threshold: float) -> Properties:
             "runs_measured": sum(run.measured for run in runs),
             "runs": len(runs),
             "threshold": threshold,
-            "cost_usd": runs_cost(runs),
+            "cost_usd": runs_cost(runs).usd,
+            "judge_cost_usd": _judge_cost(runs),
         }
     )
 
@@ -58,6 +66,7 @@ def suite_properties(suite: SuiteResult) -> Properties:
     The prefix keeps them apart from properties that a project's own tests add to the same suite.
     """
     info = suite.info
+    runs = [run for case in suite.cases for run in case.runs]
     values: Mapping[str, object] = {
         "root": info.root,
         "mode": info.mode,
@@ -74,11 +83,21 @@ def suite_properties(suite: SuiteResult) -> Properties:
         "partial": suite.partial_reason is not None,
         "partial_reason": suite.partial_reason,
         "cases_not_started": len(info.not_started) or None,
-        "runs": sum(len(case.with_runs) + len(case.without_runs) for case in suite.cases),
+        "runs": len(runs),
+        "runs_not_started": sum(len(entry.runs) for entry in info.runs_not_started) or None,
+        "runs_taken_over": info.resumed or None,
+        "judge_models": ", ".join(judge_models(suite)) or None,
+        "unreadable_votes": unreadable_votes(suite) or None,
         "cost_usd": suite.cost_usd,
+        "judge_cost_usd": _judge_cost(runs),
         "spent_usd": info.spent_usd,
     }
     return _properties({f"plugin_eval_{name}": value for name, value in values.items()})
+
+
+def _judge_cost(runs: Sequence[RunReport]) -> float | None:
+    """Return what judges cost; ``None`` where none voted or the cost is not known."""
+    return costs_of(runs).judge.usd if any(map(is_judged, runs)) else None
 
 
 def _properties(values: Mapping[str, object]) -> Properties:

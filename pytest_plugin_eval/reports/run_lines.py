@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pytest_plugin_eval.reports.columns import cell, decimals
 from pytest_plugin_eval.scoring.model import RunReport, Verdict, VerdictStatus
-from pytest_plugin_eval.text import cut, printable, without_surrogates
+from pytest_plugin_eval.text import cut, plural, printable, without_surrogates
 
-__all__ = ["below", "grader_line", "run_failure_text", "run_name", "run_problem"]
+__all__ = ["attempts", "below", "grader_line", "run_failure_text", "run_name", "run_problem"]
 
 EXPLANATION_LENGTH = 200
-EVIDENCE_LENGTH = 500
+EVIDENCE_HEAD = 6
+EVIDENCE_TAIL = 4
+"""Lines shown of the text that a judge saw; both in full where no more than these."""
+EVIDENCE_LINE = 200
 REPLY_LINES = 10
 _MARKS = {
     VerdictStatus.PASSED: "✓",
@@ -27,8 +30,8 @@ def run_failure_text(report: RunReport, *, threshold: float, ascii_only: bool = 
     lines = [_headline(report, threshold)]
     for verdict in report.verdicts:
         lines.append(f"  {grader_line(verdict)}")
-        if verdict.status is VerdictStatus.FAILED and verdict.evidence:
-            lines.append(f"      judged: {cut(verdict.evidence, EVIDENCE_LENGTH)}")
+        if verdict.status is VerdictStatus.FAILED:
+            lines += [f"      {line}" for line in _judge_lines(verdict)]
     if report.measured and report.outcome.error:
         lines.append(f"  ended with: {report.outcome.error}")
     lines = [cell(line, ascii_only=ascii_only) for line in lines]
@@ -52,6 +55,12 @@ def grader_line(verdict: Verdict) -> str:
     return f"{_MARKS[verdict.status]} {verdict.grader} ({note}): {explanation}"
 
 
+def attempts(report: RunReport) -> str:
+    """Return `` (2 attempts)`` of a run that needed more than one, else nothing."""
+    count = report.outcome.attempts
+    return f" ({count} attempts)" if count > 1 else ""
+
+
 def run_name(report: RunReport) -> str:
     """Return the run's name within its case, as in its node id: ``with-2``."""
     return f"{report.key.arm.value}-{report.key.number}"
@@ -72,16 +81,54 @@ def below(score: float, threshold: float) -> tuple[str, str]:
 
 
 def _headline(report: RunReport, threshold: float) -> str:
-    name = f"{report.case.name} {run_name(report)}"
+    name = f"{report.case.name} {run_name(report)}{attempts(report)}"
     if report.score is None:
         return f"{name}: not measured: {report.unmeasured_reason or 'no reason is known'}"
     score, limit = below(report.score, threshold)
     return f"{name}: score {score}, threshold {limit}"
 
 
+def _judge_lines(verdict: Verdict) -> list[str]:
+    """Return who voted, and head and tail of the text that the judge saw."""
+    lines = []
+    if verdict.votes is not None and verdict.judge_model is not None:
+        unreadable = verdict.unreadable_votes
+        note = f", {plural(unreadable, 'vote')} unreadable, as FAIL" if unreadable else ""
+        lines.append(f"judge: {verdict.judge_model}{note}")
+    if verdict.evidence is not None:
+        lines += _evidence(verdict.evidence)
+    return lines
+
+
+def _evidence(evidence: str) -> list[str]:
+    text = _clean(evidence).strip("\n")
+    if not text.strip():
+        return ["judged: empty text"]
+    lines = text.splitlines()
+    left_out = len(lines) - EVIDENCE_HEAD - EVIDENCE_TAIL
+    if left_out > 1:  # one line takes no more room than the mark for it
+        mark = f"[… {left_out} lines left out]"
+        lines = [*lines[:EVIDENCE_HEAD], mark, *lines[-EVIDENCE_TAIL:]]
+    if len(lines) == 1:
+        return [f"judged: {_middle_cut(lines[0])}"]
+    return ["judged:", *(f"  | {_middle_cut(line)}" for line in lines)]
+
+
+def _middle_cut(line: str) -> str:
+    left_out = len(line) - EVIDENCE_LINE
+    if left_out <= 0:
+        return line
+    tail = EVIDENCE_LINE // 4
+    return f"{line[: EVIDENCE_LINE - tail]} [… +{left_out} chars] {line[-tail:]}"
+
+
 def _reply(message: str, *, ascii_only: bool) -> list[str]:
-    text = printable(without_surrogates(message)).strip()
+    text = _clean(message).strip()
     if not text:
         return ["  reply: none"]
     shown = text.splitlines()[-REPLY_LINES:]
     return ["  reply ends:", *(f"    {cell(line, ascii_only=ascii_only)}" for line in shown)]
+
+
+def _clean(text: str) -> str:
+    return printable(without_surrogates(text.replace("\r\n", "\n")))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_plugin_eval.records.model import Arm
@@ -16,14 +16,17 @@ from pytest_plugin_eval.reports.columns import (
     signed,
     wrapped,
 )
+from pytest_plugin_eval.reports.money import short_money
 from pytest_plugin_eval.reports.run_lines import (
+    attempts,
     below,
     grader_line,
     run_failure_text,
     run_name,
     run_problem,
 )
-from pytest_plugin_eval.scoring.aggregate import runs_cost
+from pytest_plugin_eval.reports.summary import summary_lines, unmeasured
+from pytest_plugin_eval.scoring.costs import runs_cost
 from pytest_plugin_eval.scoring.model import CaseResult, RunReport, SuiteResult, VerdictStatus
 from pytest_plugin_eval.scoring.runs import meets_threshold
 from pytest_plugin_eval.text import cut, plural
@@ -34,11 +37,6 @@ ONE_ARM = (("SCORE", 5), ("PASS%", 5), ("RUNS", 4), ("COST", 7))
 TWO_ARMS = (("WITH", 5), ("W/OUT", 5), ("Δ", 6), ("RUNS", 4), ("COST", 7))
 NOTE_LENGTH = 1000
 ABSENT = "—"
-_PARTIAL = {
-    "interrupted": "interrupted, what had not finished is not counted",
-    "auth_failed": "credentials refused, the session stopped there",
-    "cost_ceiling": "cost ceiling reached, the rest was not started",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +63,7 @@ def table_lines(
     lines.append("")
     if planned_two and not two_arms:
         lines += hanging("no run without the plugin was made, so there is no W/OUT and no Δ", width)
-    for text in _summary(suite):
+    for text in summary_lines(suite):
         lines += hanging(cell(text, ascii_only=ascii_only), width)
     return lines
 
@@ -107,7 +105,7 @@ def _reasons(case: CaseResult, threshold: float) -> list[str]:
             f"{case.info.name}: WITH {score} is below the threshold {limit} "
             f"({plural(count, 'run')})"
         )
-    lost = _lost([case])
+    lost = unmeasured(case.runs)
     if lost:
         total = len(case.with_runs) + len(case.without_runs)
         reasons.append(
@@ -130,12 +128,13 @@ def _missed_delta(case: CaseResult, asked: float) -> str:
 def _run_lines(run: RunReport) -> list[str]:
     """Return the failing graders of a with-run, or why a run of either arm was not measured."""
     if not run.measured:
-        return [f"{run_name(run)}  not measured: {run.unmeasured_reason}"]
+        return [f"{run_name(run)}  not measured{attempts(run)}: {run.unmeasured_reason}"]
     if run.key.arm is not Arm.WITH or run.passed:
         return []
     failed = [v for v in run.verdicts if v.status is VerdictStatus.FAILED]
     score = decimals(run.score or 0)
-    return [f"{run_name(run)}  score {score}", *(f"  {grader_line(v)}" for v in failed)]
+    head = f"{run_name(run)}  score {score}{attempts(run)}"
+    return [head, *(f"  {grader_line(v)}" for v in failed)]
 
 
 def _table(rows: Sequence[_Row], *, two_arms: bool, width: int, ascii_only: bool) -> list[str]:
@@ -183,7 +182,7 @@ def _row(case: CaseResult, *, two_arms: bool, note: str) -> _Row:
     runs = case.runs
     return _Row(
         name=case.info.name,
-        cells=(*rates, _runs(case), _money(runs_cost(runs))),
+        cells=(*rates, _runs(case), short_money(runs_cost(runs))),
         note=note,
     )
 
@@ -195,15 +194,11 @@ def _runs(case: CaseResult) -> str:
     return str(measured) if measured == planned else f"{measured}/{planned}"
 
 
-def _money(cost: float | None) -> str:
-    return "$?" if cost is None else f"${decimals(cost)}"
-
-
 def _note(case: CaseResult) -> str:
     """Return what the reader has to know of a case, the run that failed first last."""
     parts = []
     total = len(case.with_runs) + len(case.without_runs)
-    lost = _lost([case])
+    lost = unmeasured(case.runs)
     if lost:
         parts.append(f"{lost} of {plural(total, 'run')} not measured")
     missing = case.info.plan.with_runs + case.info.plan.without_runs - total
@@ -243,60 +238,6 @@ def _lost_without_only(case: CaseResult) -> bool:
     return not lost_with and any(not run.measured for run in case.without_runs)
 
 
-def _lost(cases: Iterable[CaseResult]) -> int:
-    return sum(not run.measured for c in cases for run in (*c.with_runs, *c.without_runs))
-
-
 def _heading(suite: SuiteResult) -> str:
     names = ", ".join(plugin["name"] for plugin in suite.info.plugins if "name" in plugin)
     return f"{names}: {suite.info.root}" if names else suite.info.root
-
-
-def _summary(suite: SuiteResult) -> list[str]:
-    """Return the summary line and a line for each thing that qualifies the numbers above it."""
-    info = suite.info
-    parts = [plural(len(suite.cases), "case")]
-    if suite.cases:
-        parts.append(f"{suite.cases_passed} passed")
-    if suite.mean_delta is not None:
-        count = sum(case.delta is not None for case in suite.cases)
-        parts.append(f"mean Δ {signed(suite.mean_delta)} over {plural(count, 'case')}")
-    replay = info.mode == "replay"
-    cost = _money(suite.cost_usd) + (" when recorded" if replay else "")
-    lines = [" · ".join([*parts, f"{decimals(info.duration_s, 0)}s", cost])]
-    if suite.partial_reason in _PARTIAL:
-        lines.append(f"⚠ partial: {_PARTIAL[suite.partial_reason]}")
-    if info.not_started:
-        cases = plural(len(info.not_started), "case")
-        lines.append(f"⚠ {cases} not started, in no number here: {', '.join(info.not_started)}")
-    lines += _run_counts(suite)
-    if info.free_only:
-        lines.append("free graders only: llm and baseline graders were not evaluated or counted")
-    if replay:
-        lines.append(f"replay: recorded runs, graded afresh{_detail(info.recorded)}")
-    if suite.load_errors:
-        lines.append(f"{plural(len(suite.load_errors), 'load error')}, see above")
-    return lines
-
-
-def _run_counts(suite: SuiteResult) -> list[str]:
-    runs = [run for case in suite.cases for run in case.runs]
-    lines = []
-    lost = _lost(suite.cases)
-    if lost:
-        partial = "⚠ partial: " if suite.partial_reason == "not_measured" else ""
-        lines.append(
-            f"{partial}{lost} of {plural(len(runs), 'run')} not measured: left out of every mean, "
-            "and their cases cannot pass"
-        )
-    ended = sum(run.measured and run.outcome.error is not None for run in runs)
-    if ended:
-        lines.append(
-            f"{plural(ended, 'run')} ended with an error of the agent's own (turn cap, time limit, "
-            "refusal), graded on what was there"
-        )
-    return lines
-
-
-def _detail(recorded: str) -> str:
-    return f" ({recorded})" if recorded else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pytest_plugin_eval.records.model import Arm, Ending
+from pytest_plugin_eval.scoring.costs import runs_cost
 from pytest_plugin_eval.scoring.model import (
     CaseInfo,
     CaseResult,
@@ -12,12 +13,16 @@ from pytest_plugin_eval.scoring.model import (
     RunReport,
     SuiteInfo,
     SuiteResult,
+    VerdictStatus,
 )
-from pytest_plugin_eval.scoring.runs import mean, meets_threshold, total
+from pytest_plugin_eval.scoring.runs import mean, meets_threshold
 
-__all__ = ["case_result", "suite_result"]
+__all__ = ["PARTIAL_REASONS", "case_result", "is_skipped_at_ceiling", "suite_result"]
 
 Runs = tuple[RunReport, ...]
+
+PARTIAL_REASONS = ("interrupted", "auth_failed", "cost_ceiling", "not_measured")
+"""Why results may be incomplete, the weightiest first (decisions, 11)."""
 
 
 def case_result(
@@ -75,15 +80,12 @@ def suite_result(
 ) -> SuiteResult:
     """Return the numbers of one suite. Spec: behaviour-evals, 5.4.
 
-    *partial_reason* is what stopped the session, the weightiest of several (``interrupted``,
-    ``auth_failed``, ``cost_ceiling``); without one, a run that was not measured gives
-    ``not_measured``.
+    *partial_reason* is what stopped the session, one of `PARTIAL_REASONS`. The runs may give a
+    reason of their own; the weightiest counts.
     """
     listed = [case for case in cases if case.with_runs or case.without_runs]
     listed.sort(key=lambda case: case.info.id)
     runs = [run for case in listed for run in case.runs]
-    if partial_reason is None and not all(run.measured for run in runs):
-        partial_reason = "not_measured"
     return SuiteResult(
         info=info,
         cases=tuple(listed),
@@ -91,24 +93,26 @@ def suite_result(
         overall_score=mean(case.score for case in listed if case.score is not None),
         overall_pass_rate=mean(case.pass_rate for case in listed if case.pass_rate is not None),
         mean_delta=mean(case.delta for case in listed if case.delta is not None),
-        cost_usd=runs_cost(runs),
-        partial_reason=partial_reason,
+        cost_usd=runs_cost(runs).usd,
+        partial_reason=_partial_reason(runs, partial_reason),
         load_errors=load_errors,
     )
 
 
-def run_cost(run: RunReport) -> float | None:
-    """Return the cost of a run, judge included, in US dollars; ``None`` when it is unknown."""
-    if run.outcome.cost_usd is None:
-        return None
-    return run.outcome.cost_usd + run.judge_cost_usd
+def is_skipped_at_ceiling(run: RunReport) -> bool:
+    """Return whether a scored grader was not evaluated since its judge would have cost too much.
+
+    Graders that ``--eval-free-only`` leaves out are not scored. Spec: deviations, D4.
+    """
+    return any(v.scored and v.status is VerdictStatus.SKIPPED for v in run.verdicts)
 
 
-def runs_cost(runs: Iterable[RunReport]) -> float | None:
-    """Return what several runs cost together; ``None`` when the cost of one is unknown."""
-    costs = [run_cost(run) for run in runs]
-    known = [cost for cost in costs if cost is not None]
-    return total(known) if len(known) == len(costs) else None
+def _partial_reason(runs: Iterable[RunReport], stopped: str | None) -> str | None:
+    found = {stopped} if stopped is not None else set()
+    for run in runs:
+        if not run.measured:
+            found.add("cost_ceiling" if is_skipped_at_ceiling(run) else "not_measured")
+    return min(found, key=PARTIAL_REASONS.index, default=None)
 
 
 def _mean_score(runs: Runs) -> float | None:
@@ -140,18 +144,35 @@ def _withheld(with_runs: Runs, without_runs: Runs, expected: Plan) -> str | None
     ):
         if not runs:
             return f"no {arm}-run was made" if selected else f"no {arm}-run was selected"
-    lost = sum(not run.measured for run in with_runs), sum(not run.measured for run in without_runs)
-    if all(lost):
-        if all(not run.measured for run in (*with_runs, *without_runs)):
-            return "no run was measured"
-        if lost[0] == len(with_runs):
-            return "no with-run was measured"
-        if lost[1] == len(without_runs):
-            return "no without-run was measured"
+    lost_with, lost_without = _lost(with_runs), _lost(without_runs)
+    if len(lost_with) == len(with_runs) and len(lost_without) == len(without_runs):
+        return "no run was measured"
+    if not lost_with or not lost_without:
+        return _asymmetric(with_runs, lost_with) or _asymmetric(without_runs, lost_without)
+    if len(lost_with) == len(with_runs):
+        return "no with-run was measured"
+    if len(lost_without) == len(without_runs):
+        return "no without-run was measured"
+    # Judges that only one arm had to do without outweigh losses in both (spec: 5.3.1).
+    skipped_with, skipped_without = _skipped(lost_with), _skipped(lost_without)
+    if skipped_with and skipped_without:
         return None
-    if any(lost):
-        count, arm, runs = (
-            (lost[0], "with", with_runs) if lost[0] else (lost[1], "without", without_runs)
-        )
-        return f"asymmetric loss: {count} of {len(runs)} {arm}-runs not measured"
-    return None
+    return _asymmetric(with_runs, skipped_with) or _asymmetric(without_runs, skipped_without)
+
+
+def _asymmetric(runs: Runs, lost: Runs) -> str | None:
+    """Return what the arm of *runs* alone has lost; ``None`` when that is nothing."""
+    if not lost:
+        return None
+    share = f"{len(lost)} of {len(runs)} {lost[0].key.arm.value}-runs"
+    if len(_skipped(lost)) == len(lost):
+        return f"asymmetric loss: {share} not judged, cost ceiling reached"
+    return f"asymmetric loss: {share} not measured"
+
+
+def _lost(runs: Runs) -> Runs:
+    return tuple(run for run in runs if not run.measured)
+
+
+def _skipped(runs: Runs) -> Runs:
+    return tuple(run for run in runs if is_skipped_at_ceiling(run))

@@ -19,7 +19,7 @@ def run_report(
     record_path: str,
     provenance: Mapping[str, str],
     last_message: str,
-    judge_cost_usd: float = 0.0,
+    judge_cost_usd: float | None = 0.0,
 ) -> RunReport:
     """Return the graded run: its score, or why it has none.
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pytest_plugin_eval.records.model import Arm, Ending, RunKey, RunOutcome
 from pytest_plugin_eval.scoring.aggregate import case_result, suite_result
 from pytest_plugin_eval.scoring.model import (
     CaseInfo,
     CaseResult,
+    NotStarted,
     Plan,
     RunReport,
     SuiteInfo,
@@ -73,7 +75,7 @@ def run(
     ending: Ending = Ending.COMPLETED,
     error: str | None = None,
     cost_usd: float | None = 0.01,
-    judge_cost_usd: float = 0.0,
+    judge_cost_usd: float | None = 0.0,
 ) -> RunReport:
     """Return the run of that name (`with-1`), graded with the letters or verdicts given."""
     case = case or case_info()
@@ -100,6 +102,11 @@ def run(
 def lost(name: str, *, case: CaseInfo | None = None) -> RunReport:
     """Return a run that ended on an error of the infrastructure."""
     return run(name, "", case=case, ending=Ending.AGENT_ERROR, error="API Error: 529 overloaded")
+
+
+def attempted(report: RunReport, attempts: int) -> RunReport:
+    """Return the run as one that took so many attempts."""
+    return replace(report, outcome=replace(report.outcome, attempts=attempts))
 
 
 def case(
@@ -170,3 +177,83 @@ def mixed_suite(**fields: object) -> SuiteResult:
         ),
     ]
     return suite_result(suite_info(**fields), cases, partial_reason=None, load_errors=("evals/x",))
+
+
+def judged(letter: str, votes: str, name: str = "tone", **fields: object) -> Verdict:
+    """Return the verdict of an `llm` grader with votes such as `PFF`; `?` is an unreadable one."""
+    words = " ".join("PASS" if vote == "P" else "FAIL" for vote in votes)
+    values: dict[str, object] = {
+        "explanation": f"judge votes: {words}",
+        "evidence": "I looked.\nNothing found.",
+        "judge_model": "claude-haiku-4-5",
+        **fields,
+    }
+    return replace(
+        verdict(letter, name, weight=1, votes=tuple(vote == "P" for vote in votes), **values),
+        type="llm",
+        unreadable_votes=votes.count("?"),
+    )
+
+
+def unjudged(status: str, explanation: str, name: str = "tone") -> Verdict:
+    """Return the verdict of a scored `llm` grader that came to none: `E` or `S` (D2, D4)."""
+    return replace(verdict(status, name, explanation=explanation), type="llm")
+
+
+def judged_suite(**fields: object) -> SuiteResult:
+    """Return a suite with judges: good, of unknown price, cut at the ceiling, judge failed."""
+    good, dear = case_info("good"), case_info("dear", runs=plan(2, 1))
+    cut, down = case_info("cut"), case_info("down", runs=plan(1, 1))
+    ceiling = unjudged("S", "cost ceiling $0.50 reached, $0.51 spent")
+    failed = unjudged("E", "the judge gave no answer: 529 overloaded")
+    again = run("with-2", (judged("P", "PPF"),), case=good, cost_usd=0.02, judge_cost_usd=0.003)
+    cases = [
+        case(
+            good,
+            run("with-1", (judged("P", "PPP"),), case=good, judge_cost_usd=0.003),
+            attempted(again, 2),
+            run("with-3", (judged("P", "PP?"),), case=good, judge_cost_usd=0.004),
+            *(
+                run(f"without-{n}", (judged("F", "F?P"),), case=good, judge_cost_usd=0.003)
+                for n in (1, 2, 3)
+            ),
+        ),
+        case(
+            dear,
+            run(
+                "with-1",
+                (judged("F", "PFF", judge_model="local-1"),),
+                case=dear,
+                judge_cost_usd=None,
+            ),
+            run("with-2", (judged("P", "PPP"),), case=dear, cost_usd=None, judge_cost_usd=0.003),
+            run("without-1", "P", case=dear, cost_usd=None, judge_cost_usd=None),
+        ),
+        case(
+            cut,
+            run("with-1", (verdict("P"), judged("P", "PPP")), case=cut, judge_cost_usd=0.003),
+            run("without-1", (verdict("P"), ceiling), case=cut),
+        ),
+        case(
+            down,
+            run("with-1", (failed,), case=down),
+            run("without-1", (failed,), case=down),
+        ),
+    ]
+    reason = "cost ceiling $0.50 reached, $0.51 spent"
+    values: dict[str, object] = {
+        "ceiling_usd": 0.5,
+        "spent_usd": 0.51,
+        "resumed": 4,
+        "not_started": ("evals/never",),
+        "runs_not_started": (
+            NotStarted(
+                case="evals/cut",
+                runs=("with-2", "with-3", "without-2", "without-3"),
+                reason=reason,
+            ),
+            NotStarted(case="evals/never", runs=("with-1", "without-1"), reason=reason),
+        ),
+        **fields,
+    }
+    return suite_result(suite_info(**values), cases, partial_reason=None)

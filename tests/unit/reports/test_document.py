@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
 from pytest_plugin_eval.reports.document import document, document_text
 from pytest_plugin_eval.scoring.aggregate import suite_result
+from pytest_plugin_eval.scoring.model import Verdict
 from tests.support.golden import check_golden
-from tests.support.results import case, case_info, lost, mixed_suite, run, suite_info, verdict
+from tests.support.results import (
+    case,
+    case_info,
+    judged,
+    judged_suite,
+    lost,
+    mixed_suite,
+    run,
+    suite_info,
+    verdict,
+)
 
 
 def test_document_of_a_mixed_suite() -> None:
     text = document_text(mixed_suite(model="haiku", case_filter="*", tag_filters=("smoke",)))
 
     check_golden("document.json", re.sub(r'("version": )"0[^"]*"', r'\1"<version>"', text))
+
+
+def test_document_of_a_judged_suite() -> None:
+    text = document_text(judged_suite(judge_model="haiku"))
+
+    check_golden("judged.json", re.sub(r'("version": )"0[^"]*"', r'\1"<version>"', text))
 
 
 def test_document_text_is_json_as_the_reference_writes_it() -> None:
@@ -87,3 +105,69 @@ def test_verdicts_that_were_not_reached_stand_apart() -> None:
         {"name": "g2", "status": "skipped", "explanation": "no x", "scored": False}
     ]
     assert entry["skippedPaidGraders"] is True
+
+
+def _with_graders(*graded: Verdict) -> list[dict[str, object]]:
+    suite = suite_result(suite_info(), [case(None, run("with-1", graded))], partial_reason=None)
+    ((entry,),) = (c["arms"]["with"] for c in json.loads(document_text(suite))["cases"])
+    graders: list[dict[str, object]] = entry["graders"]
+    return graders
+
+
+def test_judge_verdict_carries_votes_evidence_and_model() -> None:
+    (entry,) = _with_graders(judged("F", "P?F", evidence=""))
+
+    assert entry["judgeVotes"] == [True, False, False]
+    assert (entry["evidence"], entry["unreadableVotes"]) == ("", 1)
+    assert entry["judgeModel"] == "claude-haiku-4-5"
+
+
+def test_baseline_verdict_has_votes_and_no_evidence() -> None:
+    (entry,) = _with_graders(replace(judged("P", "PPP"), type="baseline"))
+
+    assert entry["judgeVotes"] == [True, True, True]
+    assert not {"evidence", "unreadableVotes"} & set(entry)
+
+
+def test_free_verdict_has_nothing_of_a_judge() -> None:
+    (entry,) = _with_graders(verdict("P"))
+
+    assert not {"judgeVotes", "evidence", "unreadableVotes", "judgeModel"} & set(entry)
+
+
+@pytest.mark.parametrize(
+    ("agent", "judge", "part"),
+    [(None, 0.25, "agentUsd"), (0.25, None, "judgeUsd")],
+    ids=["agent", "judge"],
+)
+def test_unknown_cost_is_null_wherever_it_is_summed(
+    agent: float | None, judge: float | None, part: str
+) -> None:
+    runs = [
+        run("with-1", cost_usd=agent, judge_cost_usd=judge),
+        run("without-1", cost_usd=0.25),
+    ]
+    suite = suite_result(suite_info(), [case(None, *runs)], partial_reason=None)
+
+    written = json.loads(document_text(suite))
+
+    (entry,) = written["cases"]
+    assert written["costs"] == entry["costs"]
+    assert [entry["costs"][key] for key in ("withUsd", "withoutUsd", part)] == [None, 0.25, None]
+    assert (entry["costs"]["knownUsd"], entry["costs"]["unknownRuns"]) == (0.5, 1)
+    assert written["costUsd"] is entry["arms"]["with"][0]["costUsd"] is None
+
+
+def test_sum_of_what_is_known_stands_beside_an_unknown_one() -> None:
+    runs = [run("with-1", cost_usd=0.25, judge_cost_usd=None), run("with-2", cost_usd=0.5)]
+    suite = suite_result(suite_info(), [case(None, *runs)], partial_reason=None)
+
+    costs = document(suite)["costs"]
+
+    assert costs == {
+        "withUsd": None,
+        "agentUsd": 0.75,
+        "judgeUsd": None,
+        "knownUsd": 0.75,
+        "unknownRuns": 1,
+    }

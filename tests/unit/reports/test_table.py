@@ -8,13 +8,15 @@ import pytest
 
 from pytest_plugin_eval.records.model import Ending
 from pytest_plugin_eval.reports.columns import cell, decimals, display_width, signed, wrapped
-from pytest_plugin_eval.reports.table import run_failure_text, table_lines, verdict_text
+from pytest_plugin_eval.reports.table import table_lines, verdict_text
 from pytest_plugin_eval.scoring.aggregate import suite_result
 from pytest_plugin_eval.scoring.model import CaseResult, Plan, RunReport, SuiteResult
 from tests.support.golden import check_golden
 from tests.support.results import (
+    attempted,
     case,
     case_info,
+    judged_suite,
     lost,
     mixed_suite,
     plan,
@@ -58,6 +60,22 @@ def test_table_without_unicode() -> None:
 
     assert text.isascii()
     check_golden("table-80-ascii.txt", text)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_table_of_judged_runs(width: int) -> None:
+    lines = table_lines(judged_suite(), width=width)
+
+    assert max(map(display_width, lines)) <= width
+    check_golden(f"judged-{width}.txt", "\n".join(lines) + "\n")
+
+
+def test_table_of_judged_runs_without_unicode() -> None:
+    text = "\n".join(table_lines(judged_suite(), width=80, ascii_only=True)) + "\n"
+
+    assert text.isascii()
+    assert max(map(len, text.splitlines())) <= 80
+    check_golden("judged-80-ascii.txt", text)
 
 
 def test_table_of_one_arm() -> None:
@@ -158,6 +176,15 @@ def test_verdict_gives_the_row_and_the_failing_graders() -> None:
     check_golden("verdict.txt", text + "\n")
 
 
+def test_verdict_tells_runs_that_took_several_attempts() -> None:
+    runs = [attempted(run("with-1", "F"), 2), attempted(lost("with-2"), 3)]
+
+    text = verdict_text(case(None, *runs), threshold=1.0, selected=6, planned=6)
+
+    assert "with-1  score 0.00 (2 attempts)" in text.splitlines()
+    assert "with-2  not measured (3 attempts): API Error: 529 overloaded" in text.splitlines()
+
+
 def test_verdict_of_too_small_a_difference_says_so_above_the_row() -> None:
     info = case_info(runs=plan(1, 1))
     result = case(info, run("with-1"), run("without-1"), min_delta=0.5)
@@ -195,38 +222,6 @@ def test_verdict_tells_a_score_just_below_the_threshold_from_it() -> None:
     text = verdict_text(result, threshold=1.0, selected=1, planned=1)
 
     assert text.startswith("first-case: WITH 0.999 is below the threshold 1.000 (1 run)")
-
-
-def test_failed_run_is_explained() -> None:
-    graded = (
-        verdict("P", "flag", weight=3),
-        verdict("F", "tone", explanation="y" * 300, evidence="the reply", votes=(True, False)),
-        verdict("F", "fired", with_only=True, scored=False),
-        verdict("S", "nice", explanation="free graders only", scored=False),
-    )
-
-    text = run_failure_text(run("with-2", graded), threshold=1.0)
-
-    check_golden("run-failure.txt", text + "\n")
-
-
-def test_run_that_was_not_measured_says_so() -> None:
-    text = run_failure_text(lost("with-2"), threshold=1.0)
-
-    assert text.startswith("first-case with-2: not measured: API Error: 529 overloaded\n")
-
-
-def test_passed_run_is_explained_without_its_reply() -> None:
-    text = run_failure_text(run("with-1"), threshold=1.0)
-
-    assert text == "first-case with-1: score 1.00, threshold 1.00\n  ✓ g1 (weight 1): matched x"
-
-
-def test_failure_text_without_unicode() -> None:
-    text = run_failure_text(run("with-1", "PFS"), threshold=1.0, ascii_only=True)
-
-    assert [line[2] for line in text.splitlines()[1:4]] == ["+", "x", "-"]
-    assert text.isascii()
 
 
 @pytest.mark.parametrize(

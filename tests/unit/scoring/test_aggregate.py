@@ -6,8 +6,17 @@ import pytest
 
 from pytest_plugin_eval.records.model import Ending
 from pytest_plugin_eval.scoring.aggregate import case_result, suite_result
-from pytest_plugin_eval.scoring.model import RunReport
-from tests.support.results import case, case_info, lost, plan, run, suite_info
+from pytest_plugin_eval.scoring.model import RunReport, Verdict
+from tests.support.results import (
+    case,
+    case_info,
+    lost,
+    plan,
+    run,
+    suite_info,
+    unjudged,
+    verdict,
+)
 
 
 def _arm(arm: str, *graded: str) -> list[RunReport]:
@@ -70,6 +79,65 @@ def test_delta_is_withheld_when_the_arms_are_not_comparable(
 
     assert (result.score, result.score_without, result.delta) == (score, None, None)
     assert (result.withheld, result.passed) == (withheld, False)
+
+
+SKIPPED = (verdict("P"), unjudged("S", "cost ceiling $1 reached"))
+FAILED = (verdict("P"), unjudged("E", "the judge gave no answer"))
+
+
+@pytest.mark.parametrize(
+    ("graded_with", "graded_without", "withheld"),
+    [
+        (["P", "P"], ["F", SKIPPED], "1 of 2 without-runs not judged, cost ceiling reached"),
+        ([SKIPPED, SKIPPED], ["F"], "2 of 2 with-runs not judged, cost ceiling reached"),
+        (["P", FAILED], ["F", "F"], "1 of 2 with-runs not measured"),
+        (["P", SKIPPED, FAILED], ["F"], "2 of 3 with-runs not measured"),
+        # Both arms lost runs, but only one of them its judges (spec: behaviour-evals, 5.3.1).
+        (["P", FAILED], ["F", SKIPPED], "1 of 2 without-runs not judged, cost ceiling reached"),
+        (["P", SKIPPED], ["F", FAILED], "1 of 2 with-runs not judged, cost ceiling reached"),
+    ],
+    ids=[
+        "without-run skipped",
+        "all with-runs skipped",
+        "with-judge failed",
+        "skipped and failed",
+        "failed, skipped",
+        "skipped, failed",
+    ],
+)
+def test_judges_that_one_arm_had_to_do_without_are_an_asymmetric_loss(
+    graded_with: list[str | tuple[Verdict, ...]],
+    graded_without: list[str | tuple[Verdict, ...]],
+    withheld: str,
+) -> None:
+    runs = [run(f"with-{n}", graded) for n, graded in enumerate(graded_with, 1)]
+    runs += [run(f"without-{n}", graded) for n, graded in enumerate(graded_without, 1)]
+
+    result = case(None, *runs)
+
+    assert result.withheld == f"asymmetric loss: {withheld}"
+    assert (result.score_without, result.delta, result.passed) == (None, None, False)
+
+
+def test_delta_stands_when_both_arms_had_to_do_without_judges() -> None:
+    result = case(
+        None,
+        run("with-1"),
+        run("with-2", SKIPPED),
+        run("without-1", "F"),
+        run("without-2", SKIPPED),
+    )
+
+    assert (result.delta, result.withheld) == (1.0, None)
+
+
+def test_skipped_grader_that_is_not_scored_costs_no_measurement() -> None:
+    left_out = (verdict("P"), verdict("S", "tone", with_only=True, scored=False))
+
+    result = case(case_info(runs=plan(1, 1)), run("with-1", left_out), run("without-1", "F"))
+
+    assert (result.delta, result.withheld, result.passed) == (1.0, None, True)
+    assert result.with_runs[0].skipped_paid
 
 
 def test_delta_stands_when_both_arms_lost_some_runs() -> None:
@@ -170,9 +238,16 @@ def test_suite_leaves_out_what_has_no_number() -> None:
         (None, [run("with-1"), lost("without-1")], "not_measured"),
         ("cost_ceiling", [run("with-1"), lost("without-1")], "cost_ceiling"),
         ("interrupted", [run("with-1")], "interrupted"),
+        (None, [run("with-1", SKIPPED)], "cost_ceiling"),
+        (None, [run("with-1", FAILED)], "not_measured"),
+        (None, [run("with-1", FAILED), run("with-2", SKIPPED), lost("with-3")], "cost_ceiling"),
+        ("not_measured", [run("with-1", SKIPPED)], "cost_ceiling"),
+        ("auth_failed", [run("with-1", SKIPPED)], "auth_failed"),
+        ("interrupted", [run("with-1", SKIPPED), lost("with-2")], "interrupted"),
+        ("cost_ceiling", [run("with-1")], "cost_ceiling"),
     ],
 )
-def test_what_stopped_the_session_outweighs_a_lost_run(
+def test_weightiest_reason_for_partial_results_counts(
     stopped: str | None, runs: list[RunReport], reason: str | None
 ) -> None:
     suite = suite_result(suite_info(), [case(None, *runs)], partial_reason=stopped)
@@ -180,8 +255,13 @@ def test_what_stopped_the_session_outweighs_a_lost_run(
     assert suite.partial_reason == reason
 
 
-def test_one_unknown_cost_makes_the_sum_unknown() -> None:
-    runs = [run("with-1"), run("with-2", cost_usd=None)]
+@pytest.mark.parametrize(
+    "dear",
+    [run("with-2", cost_usd=None), run("with-2", judge_cost_usd=None)],
+    ids=["agent", "judge"],
+)
+def test_one_unknown_cost_makes_the_sum_unknown(dear: RunReport) -> None:
+    runs = [run("with-1"), dear]
 
     suite = suite_result(suite_info(), [case(None, *runs)], partial_reason=None)
 

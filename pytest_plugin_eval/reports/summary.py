@@ -1,0 +1,184 @@
+"""The lines below the table: the sum, and a line for each thing that qualifies the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from pytest_plugin_eval.records.model import Arm
+from pytest_plugin_eval.reports.columns import decimals, signed
+from pytest_plugin_eval.reports.judging import judge_models, runs_without_votes, unreadable_votes
+from pytest_plugin_eval.reports.money import dollars, money
+from pytest_plugin_eval.scoring.aggregate import is_skipped_at_ceiling
+from pytest_plugin_eval.scoring.costs import Cost, costs_of, is_judged
+from pytest_plugin_eval.scoring.model import NotStarted, RunReport, SuiteInfo, SuiteResult
+from pytest_plugin_eval.text import plural
+
+__all__ = ["summary_lines", "unmeasured"]
+
+LISTED_CASES = 8
+"""Cases that are named where runs of theirs were not started; the document names all."""
+_PARTIAL = {
+    "interrupted": "interrupted, what had not finished is not counted",
+    "auth_failed": "credentials refused, the session stopped there",
+    "cost_ceiling": "cost ceiling reached, the rest was not started",
+}
+_ALL_STARTED = "cost ceiling reached, judges were not asked any more"
+
+
+def summary_lines(suite: SuiteResult) -> list[str]:
+    """Return the summary line and what the reader has to know besides, each not yet wrapped."""
+    runs = [run for case in suite.cases for run in case.runs]
+    return [
+        _sum_line(suite, runs),
+        *_cost_lines(suite.info, runs),
+        *_partial_lines(suite, runs),
+        *_run_counts(suite, runs),
+        *_judge_lines(suite, runs),
+        *_source_lines(suite, runs),
+    ]
+
+
+def unmeasured(runs: Iterable[RunReport]) -> int:
+    """Return how many of the runs were not measured."""
+    return sum(not run.measured for run in runs)
+
+
+def _sum_line(suite: SuiteResult, runs: Sequence[RunReport]) -> str:
+    info = suite.info
+    parts = [plural(len(suite.cases), "case")]
+    if suite.cases:
+        parts.append(f"{suite.cases_passed} passed")
+    if suite.mean_delta is not None:
+        count = sum(case.delta is not None for case in suite.cases)
+        parts.append(f"mean Δ {signed(suite.mean_delta)} over {plural(count, 'case')}")
+    total = costs_of(runs).total
+    cost = money(total)
+    if total.unknown_runs:
+        cost += f" ({plural(total.unknown_runs, 'run')})"
+    if _is_replay(info):
+        cost += " when recorded"
+    return " · ".join([*parts, f"{decimals(info.duration_s, 0)}s", cost])
+
+
+def _cost_lines(info: SuiteInfo, runs: Sequence[RunReport]) -> Iterator[str]:
+    """Yield what the sum is made of, where it has parts."""
+    costs = costs_of(runs)
+    parts = []
+    if {run.key.arm for run in runs} == set(Arm):
+        parts.append(f"with {money(costs.with_arm)}, without {money(costs.without_arm)}")
+    if any(map(is_judged, runs)):
+        parts.append(f"judge {money(costs.judge)}")
+    if parts and costs.total != Cost():
+        yield f"cost: {'; '.join(parts)}"
+    ceiling, spent = info.ceiling_usd, info.spent_usd
+    if ceiling is not None and spent >= ceiling and spent and not _is_cut(info, runs):
+        yield (
+            f"cost ceiling {dollars(ceiling)} crossed by what was already under way, "
+            f"{dollars(spent)} spent: nothing was left out"
+        )
+
+
+def _is_cut(info: SuiteInfo, runs: Sequence[RunReport]) -> bool:
+    """Return whether anything was not started or not judged."""
+    missing = info.not_started or info.runs_not_started
+    return bool(missing) or any(map(is_skipped_at_ceiling, runs))
+
+
+def _partial_lines(suite: SuiteResult, runs: Sequence[RunReport]) -> Iterator[str]:
+    info = suite.info
+    reason = suite.partial_reason or ""
+    if reason in _PARTIAL:
+        skipped_only = any(map(is_skipped_at_ceiling, runs)) and not (
+            info.not_started or info.runs_not_started
+        )
+        at_ceiling = reason == "cost_ceiling" and skipped_only
+        yield f"⚠ partial: {_ALL_STARTED if at_ceiling else _PARTIAL[reason]}"
+    if info.not_started:
+        cases = plural(len(info.not_started), "case")
+        yield f"⚠ {cases} not started, in no number here: {', '.join(info.not_started)}"
+    yield from _not_started_lines(info)
+
+
+def _not_started_lines(info: SuiteInfo) -> Iterator[str]:
+    """Yield, for each reason, which runs of the cases that were started are missing."""
+    by_reason: dict[str, list[NotStarted]] = {}
+    for entry in info.runs_not_started:
+        if entry.case not in info.not_started:
+            by_reason.setdefault(entry.reason, []).append(entry)
+    for reason, entries in by_reason.items():
+        count = sum(len(entry.runs) for entry in entries)
+        named = "; ".join(f"{one.case}: {_ranges(one.runs)}" for one in entries[:LISTED_CASES])
+        more = len(entries) - LISTED_CASES
+        rest = f"; and of {plural(more, 'further case')}" if more > 0 else ""
+        yield f"⚠ {plural(count, 'run')} not started ({reason}): {named}{rest}"
+
+
+def _ranges(names: Iterable[str]) -> str:
+    """Return ``with-3, without-1 to 3`` for run names in order."""
+    found: list[tuple[str, int, int]] = []
+    for name in names:
+        arm, _, digits = name.rpartition("-")
+        number = int(digits)
+        if found and found[-1][0] == arm and found[-1][2] == number - 1:
+            found[-1] = (arm, found[-1][1], number)
+        else:
+            found.append((arm, number, number))
+    return ", ".join(
+        f"{arm}-{low}" if low == high else f"{arm}-{low} to {high}" for arm, low, high in found
+    )
+
+
+def _run_counts(suite: SuiteResult, runs: Sequence[RunReport]) -> Iterator[str]:
+    lost = unmeasured(runs)
+    if lost:
+        partial = "⚠ partial: " if suite.partial_reason == "not_measured" else ""
+        yield (
+            f"{partial}{lost} of {plural(len(runs), 'run')} not measured: left out of every mean, "
+            "and their cases cannot pass"
+        )
+    ended = sum(run.measured and run.outcome.error is not None for run in runs)
+    if ended:
+        yield (
+            f"{plural(ended, 'run')} ended with an error of the agent's own (turn cap, time limit, "
+            "refusal), graded on what was there"
+        )
+    repeated = sum(run.outcome.attempts > 1 for run in runs)
+    if repeated:
+        yield f"{plural(repeated, 'run')} took more than one attempt: the cost of all is counted"
+
+
+def _judge_lines(suite: SuiteResult, runs: Sequence[RunReport]) -> Iterator[str]:
+    unreadable = unreadable_votes(suite)
+    if unreadable:
+        votes, count = ("vote was", "counts") if unreadable == 1 else ("votes were", "count")
+        yield f"⚠ {unreadable} {votes} unreadable and {count} as FAIL"
+    models = judge_models(suite)
+    if len(models) > 1:
+        yield f"⚠ {len(models)} models judged, and need not agree: {', '.join(models)}"
+    missing = runs_without_votes(runs)
+    if missing:
+        lack = "lacks" if missing == 1 else "lack"
+        yield (
+            f"{plural(missing, 'run')} {lack} only a judge's votes: plugin-eval rescore asks for "
+            "them, without an agent"
+        )
+
+
+def _source_lines(suite: SuiteResult, runs: Sequence[RunReport]) -> Iterator[str]:
+    info = suite.info
+    if info.resumed:
+        yield (
+            f"{plural(info.resumed, 'run')} taken over from an earlier session, "
+            f"{len(runs) - info.resumed} made now for {dollars(info.spent_usd)}"
+        )
+    if info.free_only:
+        yield "free graders only: llm and baseline graders were not evaluated or counted"
+    if _is_replay(info):
+        detail = f" ({info.recorded})" if info.recorded else ""
+        yield f"replay: recorded runs, graded afresh{detail}"
+    if suite.load_errors:
+        yield f"{plural(len(suite.load_errors), 'load error')}, see above"
+
+
+def _is_replay(info: SuiteInfo) -> bool:
+    return info.mode == "replay"

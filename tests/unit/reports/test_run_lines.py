@@ -1,0 +1,158 @@
+"""The text that explains one run: its graders, what a judge saw, its reply."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_plugin_eval.reports.run_lines import run_failure_text
+from pytest_plugin_eval.scoring.model import Verdict
+from tests.support.golden import check_golden
+from tests.support.results import attempted, judged, lost, run, unjudged, verdict
+
+
+def _lines(*graded: Verdict, ascii_only: bool = False) -> list[str]:
+    text = run_failure_text(run("with-1", graded), threshold=1.0, ascii_only=ascii_only)
+    return text.splitlines()
+
+
+def test_failed_run_is_explained() -> None:
+    graded = (
+        verdict("P", "flag", weight=3),
+        verdict("F", "style", explanation="y" * 300),
+        judged("F", "PF?", "tone", evidence="the reply", judge_model="claude-haiku-4-5-20251001"),
+        verdict("F", "fired", with_only=True, scored=False),
+        verdict("S", "nice", explanation="free graders only", scored=False),
+    )
+
+    text = run_failure_text(run("with-2", graded), threshold=1.0)
+
+    check_golden("run-failure.txt", text + "\n")
+
+
+def test_run_that_was_not_measured_says_so() -> None:
+    text = run_failure_text(lost("with-2"), threshold=1.0)
+
+    assert text.startswith("first-case with-2: not measured: API Error: 529 overloaded\n")
+
+
+def test_passed_run_is_explained_without_its_reply() -> None:
+    text = run_failure_text(run("with-1"), threshold=1.0)
+
+    assert text == "first-case with-1: score 1.00, threshold 1.00\n  ✓ g1 (weight 1): matched x"
+
+
+def test_failure_text_without_unicode() -> None:
+    text = run_failure_text(run("with-1", "PFS"), threshold=1.0, ascii_only=True)
+
+    assert [line[2] for line in text.splitlines()[1:4]] == ["+", "x", "-"]
+    assert text.isascii()
+
+
+def test_run_of_several_attempts_says_so() -> None:
+    text = run_failure_text(attempted(run("with-1"), 2), threshold=1.0)
+
+    assert text.startswith("first-case with-1 (2 attempts): score 1.00, threshold 1.00\n")
+
+
+@pytest.mark.parametrize(
+    ("evidence", "shown"),
+    [
+        ("one line", ["judged: one line"]),
+        ("", ["judged: empty text"]),
+        (" \n ", ["judged: empty text"]),
+        ("a\nb\n", ["judged:", "  | a", "  | b"]),
+        ("\x1b[2Ja\x00b", ["judged: \ufffd[2Ja\ufffdb"]),
+        ("a\r\nb", ["judged:", "  | a", "  | b"]),
+        ("\ud800", ["judged: \ufffd"]),
+        (
+            "\n".join(map(str, range(11))),
+            ["judged:", *(f"  | {number}" for number in range(11))],
+        ),
+        (
+            "\n".join(map(str, range(100))),
+            [
+                "judged:",
+                *(f"  | {number}" for number in range(6)),
+                "  | [… 90 lines left out]",
+                *(f"  | {number}" for number in range(96, 100)),
+            ],
+        ),
+        ("a" * 150 + "b" * 100 + "c" * 50, [f"judged: {'a' * 150} [… +100 chars] {'c' * 50}"]),
+    ],
+    ids=[
+        "line",
+        "empty",
+        "blank",
+        "lines",
+        "control characters",
+        "lines of another system",
+        "surrogate",
+        "not worth a cut",
+        "many lines",
+        "long line",
+    ],
+)
+def test_failed_judge_grader_shows_head_and_tail_of_what_was_judged(
+    evidence: str, shown: list[str]
+) -> None:
+    lines = _lines(judged("F", "FFF", evidence=evidence))
+
+    at = lines.index("      judge: claude-haiku-4-5") + 1
+    assert lines[at : at + len(shown)] == [f"      {line}" for line in shown]
+    assert lines[at + len(shown)] == "  reply ends:"
+
+
+def test_evidence_of_any_size_takes_few_short_lines() -> None:
+    lines = _lines(judged("F", "FFF", evidence="\n".join(["z" * 5000] * 5000)))
+
+    assert len(lines) < 20
+    assert max(map(len, lines)) < 250
+
+
+def test_evidence_without_unicode() -> None:
+    evidence = "\n".join("größe" for _ in range(20))
+
+    lines = _lines(judged("F", "FFF", evidence=evidence), ascii_only=True)
+
+    assert "".join(lines).isascii()
+    assert "        | [... 10 lines left out]" in lines
+
+
+def test_passed_judge_grader_is_one_line() -> None:
+    assert _lines(judged("P", "PFP"))[1:] == ["  ✓ tone (weight 1): judge votes: PASS FAIL PASS"]
+
+
+def test_baseline_grader_has_votes_and_no_evidence() -> None:
+    lines = _lines(replace(judged("F", "FFF", evidence=None), type="baseline"))
+
+    assert lines[1:3] == [
+        "  ✗ tone (weight 1): judge votes: FAIL FAIL FAIL",
+        "      judge: claude-haiku-4-5",
+    ]
+    assert "judged:" not in "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("votes", "note"),
+    [("PF?", ", 1 vote unreadable, as FAIL"), ("???", ", 3 votes unreadable, as FAIL")],
+)
+def test_unreadable_votes_are_told(votes: str, note: str) -> None:
+    assert f"      judge: claude-haiku-4-5{note}" in _lines(judged("F", votes))
+
+
+@pytest.mark.parametrize(
+    ("status", "word", "mark", "why"),
+    [
+        ("E", "errored", "!", "the judge gave no answer: 529 overloaded"),
+        ("S", "skipped", "\N{EN DASH}", "cost ceiling $0.50 reached, $0.51 spent"),
+    ],
+)
+def test_run_that_no_judge_judged_was_not_measured(
+    status: str, word: str, mark: str, why: str
+) -> None:
+    lines = _lines(verdict("P"), unjudged(status, why))
+
+    assert lines[0] == f"first-case with-1: not measured: grader 'tone' {word}: {why}"
+    assert lines[2] == f"  {mark} tone (weight 1): {why}"

@@ -1,0 +1,222 @@
+"""The lines below the table."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_plugin_eval.reports.summary import summary_lines
+from pytest_plugin_eval.scoring.aggregate import suite_result
+from pytest_plugin_eval.scoring.model import NotStarted, RunReport
+from tests.support.results import (
+    attempted,
+    case,
+    case_info,
+    judged,
+    judged_suite,
+    lost,
+    plan,
+    run,
+    suite_info,
+    unjudged,
+    verdict,
+)
+
+REASON = "cost ceiling $1 reached, $1.01 spent"
+
+
+def _summary(*runs: RunReport, partial: str | None = None, **fields: object) -> list[str]:
+    cases = [case(case_info(runs=plan(1, 1)), *runs)] if runs else []
+    return summary_lines(suite_result(suite_info(**fields), cases, partial_reason=partial))
+
+
+def _line(lines: list[str], part: str) -> str:
+    """Return the one line with *part* in it; an empty text where there is none."""
+    found = [line for line in lines if part in line]
+    assert len(found) < 2
+    return "".join(found)
+
+
+@pytest.mark.parametrize(
+    ("runs", "cost"),
+    [
+        ([run("with-1"), run("without-1", cost_usd=0.42)], "12s · $0.43"),
+        (
+            [run("with-1", cost_usd=0.42), run("without-1", cost_usd=None)],
+            "12s · $0.42 + unknown (1 run)",
+        ),
+        (
+            [run("with-1", cost_usd=0.42, judge_cost_usd=None), run("without-1", cost_usd=0)],
+            "12s · $0.42 + unknown (1 run)",
+        ),
+        ([run("with-1", cost_usd=None), lost("without-1")], "12s · $0.01 + unknown (1 run)"),
+        (
+            [run("with-1", cost_usd=None), run("without-1", cost_usd=None)],
+            "12s · unknown (2 runs)",
+        ),
+    ],
+)
+def test_sum_says_what_is_unknown(runs: list[RunReport], cost: str) -> None:
+    assert _summary(*runs)[0].endswith(cost)
+
+
+@pytest.mark.parametrize(
+    ("runs", "line"),
+    [
+        ([run("with-1")], ""),
+        ([run("with-1", cost_usd=0), run("without-1", cost_usd=0)], ""),
+        ([run("with-1"), run("without-1", cost_usd=0.42)], "cost: with $0.01, without $0.42"),
+        (
+            [run("with-1", (judged("P", "PPP"),), cost_usd=0.42, judge_cost_usd=0.003)],
+            "cost: judge $0.0030",
+        ),
+        ([run("with-1", judge_cost_usd=None)], "cost: judge unknown"),
+        (
+            [
+                run("with-1", (judged("P", "PPP"),), judge_cost_usd=0.25),
+                run("without-1", (judged("F", "FFF"),), judge_cost_usd=None),
+            ],
+            "cost: with $0.26, without $0.01 + unknown; judge $0.25 + unknown",
+        ),
+    ],
+    ids=["one arm", "nothing paid", "two arms", "judge", "judge unknown", "all"],
+)
+def test_cost_is_divided_where_it_has_parts(runs: list[RunReport], line: str) -> None:
+    assert _line(_summary(*runs), "cost: ") == line
+
+
+@pytest.mark.parametrize(
+    ("votes", "line"),
+    [
+        ("PPF", ""),
+        ("PP?", "⚠ 1 vote was unreadable and counts as FAIL"),
+        ("P??", "⚠ 2 votes were unreadable and count as FAIL"),
+    ],
+)
+def test_unreadable_votes_are_counted(votes: str, line: str) -> None:
+    assert _line(_summary(run("with-1", (judged("P", votes),))), "unreadable") == line
+
+
+def test_judges_of_two_models_are_named() -> None:
+    runs = [run(f"{arm}-1", (judged("P", "PPP", judge_model=arm),)) for arm in ("with", "without")]
+
+    line = _line(_summary(*runs), "models")
+
+    assert line == "⚠ 2 models judged, and need not agree: with, without"
+
+
+def test_one_model_is_no_news() -> None:
+    assert not _line(_summary(run("with-1", (judged("P", "PPP"),))), "models")
+
+
+@pytest.mark.parametrize(
+    ("missing", "line"),
+    [
+        ([unjudged("E", "overloaded")], "1 run lacks only a judge's votes: "),
+        ([unjudged("S", REASON)], "1 run lacks only a judge's votes: "),
+        ([unjudged("E", "overloaded"), verdict("E", "slow")], ""),
+        ([verdict("E", "slow")], ""),
+        ([judged("F", "FFF")], ""),
+    ],
+    ids=["errored", "skipped", "a free grader errored as well", "a free one alone", "judged"],
+)
+def test_runs_that_need_no_agent_to_be_graded_are_told(missing: list[object], line: str) -> None:
+    lines = _summary(run("with-1", tuple(missing)))  # type: ignore[arg-type]  # verdicts all
+
+    assert _line(lines, "only a judge").startswith(line)
+    assert bool(_line(lines, "only a judge")) == bool(line)
+
+
+@pytest.mark.parametrize(
+    ("runs", "line"),
+    [
+        ([attempted(run("with-1"), 1)], ""),
+        ([attempted(run("with-1"), 2)], "1 run took more than one attempt"),
+        (
+            [attempted(run("with-1"), 2), attempted(lost("without-1"), 3)],
+            "2 runs took more than one attempt",
+        ),
+    ],
+)
+def test_repeated_runs_are_counted(runs: list[RunReport], line: str) -> None:
+    assert _line(_summary(*runs), "attempt").partition(":")[0] == line
+
+
+def test_runs_taken_over_are_told_from_those_made_now() -> None:
+    lines = _summary(run("with-1"), run("without-1"), resumed=1, spent_usd=0.01)
+
+    assert "1 run taken over from an earlier session, 1 made now for $0.01" in lines
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"ceiling_usd": 1.0, "spent_usd": 1.25}, True),
+        ({"ceiling_usd": 1.0, "spent_usd": 1.0}, True),
+        ({"ceiling_usd": 1.0, "spent_usd": 0.75}, False),
+        ({"ceiling_usd": None, "spent_usd": 1.25}, False),
+        ({"ceiling_usd": 0.0, "spent_usd": 0.0}, False),
+        ({"ceiling_usd": 1.0, "spent_usd": 1.25, "not_started": ("evals/x",)}, False),
+        (
+            {
+                "ceiling_usd": 1.0,
+                "spent_usd": 1.25,
+                "runs_not_started": (NotStarted(case="evals/x", runs=("with-2",), reason=REASON),),
+            },
+            False,
+        ),
+    ],
+)
+def test_ceiling_that_cut_nothing_is_told(fields: dict[str, object], told: bool) -> None:
+    line = _line(_summary(run("with-1"), partial=None, **fields), "nothing was left out")
+
+    assert bool(line) is told
+
+
+def test_ceiling_that_only_judges_met_does_not_claim_runs_were_not_started() -> None:
+    lines = _summary(run("with-1", (unjudged("S", REASON),)), ceiling_usd=1.0, spent_usd=1.25)
+
+    assert "⚠ partial: cost ceiling reached, judges were not asked any more" in lines
+    assert not _line(lines, "nothing was left out")
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (("with-2",), "with-2"),
+        (("with-2", "with-3"), "with-2 to 3"),
+        (("with-1", "with-3", "without-1"), "with-1, with-3, without-1"),
+        (("with-3", "without-1", "without-2", "without-3"), "with-3, without-1 to 3"),
+    ],
+)
+def test_runs_not_started_are_named_with_the_reason(names: tuple[str, ...], shown: str) -> None:
+    missing = (NotStarted(case="evals/x", runs=names, reason=REASON),)
+
+    line = _line(_summary(run("with-1"), runs_not_started=missing), "not started")
+
+    assert line.endswith(f"not started ({REASON}): evals/x: {shown}")
+
+
+def test_runs_of_cases_that_never_started_are_not_listed_again() -> None:
+    missing = (NotStarted(case="evals/x", runs=("with-1",), reason=REASON),)
+
+    lines = _summary(run("with-1"), runs_not_started=missing, not_started=("evals/x",))
+
+    assert _line(lines, "not started") == ("⚠ 1 case not started, in no number here: evals/x")
+
+
+def test_list_of_runs_not_started_stays_short() -> None:
+    missing = tuple(
+        NotStarted(case=f"evals/c{number}", runs=("with-1",), reason=REASON)
+        for number in range(100)
+    )
+
+    line = _line(_summary(run("with-1"), runs_not_started=missing), "not started")
+
+    assert line.startswith("⚠ 100 runs not started")
+    assert line.endswith("; evals/c7: with-1; and of 92 further cases")
+
+
+def test_every_line_stands_once() -> None:
+    lines = summary_lines(judged_suite())
+
+    assert len(lines) == len(set(lines)) == 11
