@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from pytest_plugin_eval.execution.planning import PlannedCase
 from pytest_plugin_eval.records.codec import read_record
@@ -12,8 +14,11 @@ from pytest_plugin_eval.records.layout import record_path
 from pytest_plugin_eval.records.model import Arm, Ending, RunKey, RunRecord, Vote
 from pytest_plugin_eval.settings import Mode
 from pytest_plugin_eval.storage.record_files import remove_records_beyond, write_record
+from pytest_plugin_eval.storage.space import Space
 
 __all__ = ["RUNS", "Keeper"]
+
+T = TypeVar("T")
 
 RUNS = "runs"
 """Where a results directory holds its records."""
@@ -28,14 +33,17 @@ class Keeper:
         *,
         results: Mapping[Path, Path],
         recordings: Mapping[Path, Path],
+        space: Space | None = None,
     ) -> None:
         """Keep records in *results* and, in record mode, in *recordings* too.
 
         Both are directories by suite root; in replay mode *recordings* are what is replayed.
+        *space* keeps room in the results directories.
         """
         self._mode = mode
         self._results = results
         self._recordings = recordings
+        self._space = space
 
     def results_dir(self, root: Path) -> Path:
         """Return the results directory of a suite."""
@@ -50,7 +58,8 @@ class Keeper:
             return None
         if self._mode is Mode.REPLAY:
             return self.place(planned, record.key)
-        path = write_record(self._results[planned.case.root] / RUNS, record)
+        results = self._results[planned.case.root]
+        path = self._in_space(results, lambda: write_record(results / RUNS, record))
         if self._mode is Mode.RECORD and record.outcome.is_measured:
             self._record(planned, record)
         return path
@@ -75,7 +84,15 @@ class Keeper:
         for base in bases:
             # Read afresh: what is graded may carry marks that are not for the file.
             record = read_record(record_path(base, key))
-            write_record(base, replace(record, votes=(*record.votes, *votes)))
+            whole = replace(record, votes=(*record.votes, *votes))
+            self._in_space(self._results[root], partial(write_record, base, whole))
+
+    def no_room(self, root: Path) -> str | None:
+        """Return why the record of a further run of a suite could not be kept, if it could not."""
+        return None if self._space is None else self._space.enough(self._results[root])
+
+    def _in_space(self, results: Path, action: Callable[[], T]) -> T:
+        return action() if self._space is None else self._space.write(results, action)
 
     def _record(self, planned: PlannedCase, record: RunRecord) -> None:
         """Write a recording, and remove those of an earlier session that had more runs.

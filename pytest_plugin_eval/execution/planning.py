@@ -12,16 +12,13 @@ from pytest_plugin_eval.agents.unsupported import unsupported
 from pytest_plugin_eval.cases.advisories import Advisory, advisories
 from pytest_plugin_eval.cases.model import PAID_TYPES, Case
 from pytest_plugin_eval.errors import CaseError
-from pytest_plugin_eval.graders.grade import has_scored_free_grader
+from pytest_plugin_eval.graders.grade import has_scored_free_grader, with_only_names
 from pytest_plugin_eval.records.model import Arm, RunKey
 from pytest_plugin_eval.scoring.info import DEFAULT_RUNS, case_info
 from pytest_plugin_eval.scoring.model import CaseInfo, Plan
 from pytest_plugin_eval.settings import Ablation, Mode, Settings
 
 __all__ = ["PlannedCase", "plan_case"]
-
-VOTES = 3
-
 
 @dataclass(frozen=True, kw_only=True)  # without slots, which leave no place for `info`
 class PlannedCase:
@@ -47,10 +44,18 @@ class PlannedCase:
             self.case, self.plan, advisories=self.advisories, not_granted=self.not_granted
         )
 
+    def votes_per_run(self, arm: Arm, votes: int) -> int:
+        """Return how many judge calls each run of an arm makes, *votes* of them a grader."""
+        with_only = with_only_names(self.case.graders, self.plan.two_arms)
+        return votes * sum(
+            spec.type in PAID_TYPES and (arm is Arm.WITH or spec.name not in with_only)
+            for spec in self.case.graders
+        )
+
     @property
-    def votes_per_run(self) -> int:
-        """Judge calls that each of the runs would make."""
-        return VOTES * sum(spec.type in PAID_TYPES for spec in self.case.graders)
+    def has_paid_graders(self) -> bool:
+        """Whether a judge is needed."""
+        return any(spec.type in PAID_TYPES for spec in self.case.graders)
 
 
 def plan_case(
@@ -141,10 +146,4 @@ def _skip_reason(case: Case, settings: Settings, *, two_arms: bool) -> str | Non
 
 
 def _refusal(case: Case, settings: Settings) -> str | None:
-    paid = sorted({spec.type for spec in case.graders} & PAID_TYPES)
-    if paid and not settings.free_only:
-        return (
-            f"has {' and '.join(paid)} graders, which need a judge; this version has none yet: "
-            "pass --eval-free-only to leave them out"
-        )
     return None if settings.mode is Mode.REPLAY else unsupported(case, scaffold=False)

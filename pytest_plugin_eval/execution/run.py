@@ -144,7 +144,7 @@ class RunMaker:
     def _taken_over(self, planned: PlannedCase, key: RunKey) -> Made | None:
         resume = self._resume.get(planned.case.root)
         record = resume.finished(key) if resume is not None else None
-        return record and Made(planned, record, "", 0.0, is_taken_over=True)
+        return None if record is None else Made(planned, record, "", 0.0, is_taken_over=True)
 
     def _made(self, planned: PlannedCase, key: RunKey) -> Made:
         """Make a run, and repeat it while it is not measured and that may help."""

@@ -7,7 +7,7 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -285,6 +285,10 @@ class EvalController:
 
     def _only_cases_are_broken(self, session: pytest.Session) -> bool:
         return session.testsfailed > 0 and session.testsfailed == len(self.state.broken)
+
+    def runs(self) -> Iterator[RunReport]:
+        """Yield every run that has come in."""
+        return (run for progress in self.cases.values() for run in progress.runs.values())
 
     # Verdicts and results
 

@@ -46,6 +46,7 @@ def plan(directory: Path, place: EvalDirectory, nodeid: str, config: pytest.Conf
     planned = plan_case(case, settings, bench.recorded(place, case.id))
     if planned.refusal is not None and not config.getoption("collectonly"):
         raise CaseError((f"{planned.source_file}: {planned.refusal}",))
+    votes = 0 if settings.free_only else settings.judge_votes
     state = config.stash[collection_key]
     state.plans.append(
         CasePlan(
@@ -54,7 +55,8 @@ def plan(directory: Path, place: EvalDirectory, nodeid: str, config: pytest.Conf
             case=case.id,
             with_runs=planned.plan.with_runs,
             without_runs=planned.plan.without_runs,
-            votes_per_run=0 if settings.free_only else planned.votes_per_run,
+            with_votes=planned.votes_per_run(Arm.WITH, votes),
+            without_votes=planned.votes_per_run(Arm.WITHOUT, votes),
             results_base=str(bench.results_base(place)),
             refusal=planned.refusal,
             skipped=planned.skip_reason is not None,

@@ -10,12 +10,20 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_plugin_eval.cases.discovery import eval_directory_of
+from pytest_plugin_eval.pytest_side.ids import run_key
 from pytest_plugin_eval.pytest_side.stash import settings_key, workbench_key
 from pytest_plugin_eval.pytest_side.verdicts import result_of
+from pytest_plugin_eval.records.model import Ending
 from pytest_plugin_eval.reports.document import document_chunks
 from pytest_plugin_eval.reports.junit import suite_properties
 from pytest_plugin_eval.scoring.aggregate import suite_result
-from pytest_plugin_eval.scoring.model import CaseResult, RunReport, SuiteInfo, SuiteResult
+from pytest_plugin_eval.scoring.model import (
+    CaseResult,
+    NotStarted,
+    RunReport,
+    SuiteInfo,
+    SuiteResult,
+)
 from pytest_plugin_eval.settings import Ablation, Mode, Settings
 from pytest_plugin_eval.storage.atomic_write import write_text
 from pytest_plugin_eval.storage.results_dir import release_results_directory
@@ -25,6 +33,8 @@ if TYPE_CHECKING:
     from pytest_plugin_eval.pytest_side.controller import EvalController
 
 __all__ = ["write_results"]
+
+ENDED = "the session ended before it"
 
 
 def write_results(
@@ -38,7 +48,7 @@ def write_results(
             result = result_of(progress, settings)
             by_root.setdefault(result.info.root, []).append(result)
     lost = "not_measured" if any(p.has_lost_runs for p in controller.cases.values()) else None
-    unstarted = _unstarted(controller, by_root)
+    not_started = _not_started(controller, by_root)
     errors = list(_load_errors(controller, config))
     suites = []
     for root, cases in sorted(by_root.items()):
@@ -48,7 +58,8 @@ def write_results(
             settings,
             started,
             agent_version=config.stash[workbench_key].agent_version,
-            not_started=unstarted.get(root, ()),
+            not_started=_cases_not_started(controller, not_started.get(root, ())),
+            runs_not_started=not_started.get(root, ()),
         )
         suite = suite_result(
             info,
@@ -66,22 +77,39 @@ def write_results(
     return tuple(suites)
 
 
-def _unstarted(
+def _not_started(
     controller: EvalController, by_root: Mapping[str, Sequence[CaseResult]]
-) -> dict[str, list[str]]:
-    """Return the ids of selected cases of which no run was made, by suite root."""
+) -> dict[str, list[NotStarted]]:
+    """Return the selected runs that were not made, by suite root."""
     plans = {plan.nodeid: plan for plan in controller.state.plans}
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[NotStarted]] = {}
     for nodeid, progress in controller.cases.items():
-        if progress.is_started or not progress.expected:
-            continue
         plan = plans.get(nodeid)
         if plan is not None and plan.skipped:
             continue
         # Workers that were interrupted left no plan; with one suite its root is known all the same.
         root = plan.root if plan is not None else next(iter(by_root), "")
-        found.setdefault(root, []).append(plan.case if plan is not None else nodeid)
+        case = plan.case if plan is not None else nodeid
+        by_reason: dict[str, list[str]] = {}
+        for key in sorted(run_key(run_id, case) for run_id in progress.expected - progress.failed):
+            run = progress.runs.get(key)
+            if run is None or run.outcome.ending is Ending.NOT_STARTED:
+                reason = run.outcome.error if run is not None else None
+                name = f"{key.arm.value}-{key.number}"
+                by_reason.setdefault(reason or ENDED, []).append(name)
+        found.setdefault(root, []).extend(
+            NotStarted(case=case, runs=tuple(runs), reason=reason)
+            for reason, runs in by_reason.items()
+        )
     return found
+
+
+def _cases_not_started(controller: EvalController, runs: Iterable[NotStarted]) -> set[str]:
+    """Return the ids of the cases of which no run was made."""
+    begun = {
+        run.key.case for run in controller.runs() if run.outcome.ending is not Ending.NOT_STARTED
+    }
+    return {one.case for one in runs} - begun
 
 
 def suite_info(
@@ -92,6 +120,7 @@ def suite_info(
     *,
     agent_version: str = "",
     not_started: Iterable[str] = (),
+    runs_not_started: Iterable[NotStarted] = (),
 ) -> SuiteInfo:
     """Return what the document says of the session; *agent_version* is for one without a run."""
     runs = _runs(cases)
@@ -116,10 +145,11 @@ def suite_info(
         started_at=_iso(started),
         duration_s=(datetime.now(UTC) - started).total_seconds(),
         not_started=tuple(sorted(not_started)),
+        runs_not_started=tuple(runs_not_started),
+        ceiling_usd=settings.max_cost_usd,
         recorded=recorded_words(runs) if settings.mode is Mode.REPLAY else "",
-        spent_usd=0.0
-        if settings.mode is Mode.REPLAY
-        else sum((run.outcome.cost_usd or 0.0) + run.judge_cost_usd for run in runs),
+        spent_usd=sum(run.spent_usd for run in runs),
+        resumed=sum(run.is_taken_over for run in runs),
     )
 
 

@@ -60,7 +60,9 @@ class EvalSelection:
         if not runs:
             return
         wanted = [run for run in runs if self._is_asked_for(run) and self._passes_filters(run)]
-        unnamed = self._unnamed(wanted)
+        # A replay costs nothing, so all of it runs; only judges ask whether it was named.
+        is_free = self._config.stash[settings_key].mode is Mode.REPLAY
+        unnamed = [] if is_free else self._unnamed(wanted)
         state = config.stash[collection_key]
         state.unnamed.extend(dict.fromkeys(case_of(run.nodeid) for run in unnamed))
         if unnamed or len(wanted) < len(runs):
@@ -76,7 +78,9 @@ class EvalSelection:
             return
         bench = self._config.stash[workbench_key]
         try:
-            bench.open([run for run in runs if run.planned.skip_reason is None])
+            wanted = [run for run in runs if run.planned.skip_reason is None]
+            judged = [run for run in wanted if run.planned.has_paid_graders]
+            bench.open(wanted, are_asked_for=not self._unnamed(judged))
         except EvalError as error:
             if hasattr(self._config, "workerinput"):
                 # A usage error would look like a crash of the worker; so each run says why instead.
@@ -107,7 +111,7 @@ class EvalSelection:
     def _unnamed(self, runs: list[EvalRun]) -> list[EvalRun]:
         """Return the runs that would spend money although no argument names their case."""
         settings = self._config.stash[settings_key]
-        if settings.evals or settings.mode is Mode.REPLAY:
+        if settings.evals:
             return []
         picked = self._config.stash[picked_key]
         places = {run.place_case: run.place.path for run in runs}

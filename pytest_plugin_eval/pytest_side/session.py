@@ -7,6 +7,7 @@ the first case is met.
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -73,9 +74,10 @@ def activate(config: pytest.Config, session: pytest.Session | None = None) -> No
 
         given = config.workerinput["plugin_eval"]
         session_id, ascii_only = given["session_id"], given["ascii_only"]
+        money = given["money"]
         config.pluginmanager.register(EvalWorker(config), "plugin_eval_worker")
     else:
-        session_id, ascii_only = new_session_id(), not _has_marks()
+        session_id, ascii_only, money = new_session_id(), not _has_marks(), None
         _register_controller(config, session, session_id, ascii_only=ascii_only)
     config.stash[workbench_key] = Workbench(
         config.stash[settings_key],
@@ -84,6 +86,7 @@ def activate(config: pytest.Config, session: pytest.Session | None = None) -> No
         stop_early=bool(config.getoption("maxfail", 0)),
         is_worker=hasattr(config, "workerinput"),
         ascii_only=ascii_only,
+        money=None if money is None else Path(money),
     )
     config.pluginmanager.register(EvalSelection(config), "plugin_eval_selection")
 

@@ -58,7 +58,8 @@ class EvalTerminal:
             line += f", from {source}; no agent, no cost"
         elif note:
             line += f", {note}"
-        return [line, *self._state.notes, *self._state.advice_lines()]
+        notes = self._config.stash[workbench_key].notes
+        return [line, *self._state.notes, *notes, *self._state.advice_lines()]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table, or the plan, and what else the reader has to know."""
@@ -117,6 +118,11 @@ class EvalTerminal:
                 f"{self._controller.reruns} {were} repeated by another plugin: the last score "
                 "counts, the cost of all"
             )
+        if self._controller.cut_off:
+            yield (
+                f"warning: {plural(self._controller.cut_off, 'call')} of workers that died are "
+                "not counted: what they cost is unknown"
+            )
         yield from self._uncounted_lines()
         for path in self._controller.written:
             yield f"results: {self._shown(path)}"
@@ -127,13 +133,21 @@ class EvalTerminal:
             # `plugin-eval run` ends an interrupted session with the signal's own status.
             status = "" if self._controller.signal else "; exit status 2"
             yield f"incomplete: {why}{status}"
+        yield from self._resume_lines()
+
+    def _resume_lines(self) -> Iterable[str]:
+        """Say how an unfinished session goes on; what is finished is not paid for again."""
+        if self._controller.partial_reason is None or self._settings.mode is Mode.REPLAY:
+            return
+        named = self._settings.resume_dir or self._settings.results_dir
+        results = {run.results_dir for run in self._controller.runs() if run.results_dir}
+        place = named if named is not None else Path(min(results)) if len(results) == 1 else None
+        if place is not None:
+            directory = shlex.quote(self._shown(place))
+            yield f"continue with: the same command and --eval-resume={directory}"
 
     def _uncounted_lines(self) -> Iterable[str]:
-        unknown = sum(
-            run.outcome.cost_usd is None
-            for progress in self._controller.cases.values()
-            for run in progress.runs.values()
-        )
+        unknown = sum(run.outcome.cost_usd is None for run in self._controller.runs())
         if self._settings.max_cost_usd is not None and unknown:
             yield f"warning: the ceiling did not count {plural(unknown, 'run')} of unknown cost"
 

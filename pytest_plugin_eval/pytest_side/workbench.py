@@ -1,31 +1,34 @@
-"""Where the runs of this process are made: backend, pool and results directories."""
+"""Where the runs of this process are made: back ends, pool and results directories."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_plugin_eval.errors import SettingsError
+from pytest_plugin_eval.errors import EvalError, SettingsError
 from pytest_plugin_eval.settings import Mode, Settings
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.agents.base import AgentBackend
     from pytest_plugin_eval.cases.discovery import EvalDirectory
     from pytest_plugin_eval.execution.pool import RunPool
+    from pytest_plugin_eval.execution.resume import Resume
     from pytest_plugin_eval.execution.run import Made, RunMaker
+    from pytest_plugin_eval.judges.polling import Judge
     from pytest_plugin_eval.pytest_side.collector import EvalRun
-    from pytest_plugin_eval.records.model import RunKey, RunRecord
+    from pytest_plugin_eval.records.model import RunKey
     from pytest_plugin_eval.scoring.model import RunReport
+    from pytest_plugin_eval.spending.ledger import Ledger
+    from pytest_plugin_eval.spending.limiter import Limiter
+    from pytest_plugin_eval.storage.space import Space
 
-__all__ = ["RECORDINGS", "RUNS", "Workbench", "new_session_id"]
+__all__ = ["RECORDINGS", "Workbench", "new_session_id"]
 
 RECORDINGS = "recordings"
-RUNS = "runs"
 KEPT = (RECORDINGS, "results")
 TOGETHER = 50
 """Replayed runs that are graded at once."""
@@ -44,7 +47,9 @@ class Workbench:
         stop_early: bool,
         is_worker: bool,
         ascii_only: bool,
+        money: Path | None = None,
     ) -> None:
+        """*money*: the directory of the ledger that the workers of this machine share."""
         self.settings = settings
         self.session_id = session_id
         """Names the session; shared by the workers of one machine."""
@@ -53,6 +58,10 @@ class Workbench:
         self.refusal: str | None = None
         """Why no run of this process can be made."""
         self.backend_note: str = ""
+        self.notes: list[str] = []
+        """Lines about the judge and what is taken over, known once the runs are."""
+        self.asks_for_votes = False
+        """Whether a replay lacks votes, so that it may cost something."""
         self.left_behind: tuple[str, ...] = ()
         """Lines about what could not be cleaned up."""
         self.agent_version: str = ""
@@ -60,6 +69,7 @@ class Workbench:
         self._here = here
         self._stop_early = stop_early
         self._is_worker = is_worker
+        self._money = money
         self._sources: dict[Path, Path] = {}
         self._recorded: dict[Path, dict[str, list[RunKey]]] = {}
         self._results: dict[Path, Path] = {}
@@ -67,6 +77,7 @@ class Workbench:
         self._ahead: Iterator[Job] = iter(())
         self._graded: dict[Job, RunReport] = {}
         self._items: dict[Job, EvalRun] = {}
+        self._space: Space | None = None
         self._maker: RunMaker | None = None
         self._pool: RunPool[Job, Made] | None = None
 
@@ -92,40 +103,144 @@ class Workbench:
                 by_case.setdefault(key.case, []).append(key)
         return self._recorded[place.root].get(case, ())
 
-    def open(self, items: Sequence[EvalRun]) -> None:
-        """Get ready for the selected runs: find the agent, make the results directories.
+    def open(self, items: Sequence[EvalRun], *, are_asked_for: bool) -> None:
+        """Get ready for the selected runs: find agent and judge, open the results directories.
 
-        Raises `EvalError` before anything is spent when the agent is missing or results cannot be
-        written.
+        *are_asked_for*: the user named the evals, so judges may be paid even in a replay. Raises
+        `EvalError` before anything is spent when the agent or a judge is missing, results cannot be
+        written, or the session to resume was another one.
         """
+        from pytest_plugin_eval.execution.keeper import Keeper
+        from pytest_plugin_eval.execution.run import RunMaker
+        from pytest_plugin_eval.pytest_side.results_places import open_results
+        from pytest_plugin_eval.spending.ledger import Ledger
+        from pytest_plugin_eval.spending.limiter import Limiter
+
         places = {item.place.root: item.place for item in items}
         self._items = {(item.place.root, item.key): item for item in items}
         self._ahead = iter(self._items)
-        if self.settings.mode is not Mode.REPLAY:
+        replays = self.settings.mode is Mode.REPLAY
+        if not replays:
             self._check_run_root(items)
+        ledger, limiter = Ledger(self.settings.max_cost_usd, self._money), Limiter(self._money)
+        judge = self._judge(items, ledger, limiter, are_asked_for=are_asked_for)
         backend = self._backend(places)
         try:
-            self._open_results(places)
-        except SettingsError:
+            bases = {root: self.results_base(place) for root, place in places.items()}
+            self._results = open_results(self.settings, self.session_id, bases)
+            resume = self._begin_session(items)
+            if judge is not None:
+                self._tell_of_judge(judge, backend, items)
+        except EvalError:
             backend.close()
             raise
-        from pytest_plugin_eval.execution.run import RunMaker
-        from pytest_plugin_eval.spending.ledger import Ledger
-
+        except OSError as error:
+            backend.close()
+            raise SettingsError(
+                f"results cannot be written to {error.filename}: {error.strerror}; "
+                "name another place with --eval-results-dir"
+            ) from error
         # Results and recordings hold what graders look for; the agent must not find it there.
         kept = (self.suite_dir(place) / name for place in places.values() for name in KEPT)
-        hidden = (*kept, *self._results.values())
-        self._maker = RunMaker(self.settings, backend, Ledger(self.settings.max_cost_usd), hidden)
+        self._maker = RunMaker(
+            self.settings,
+            backend,
+            Keeper(
+                self.settings.mode,
+                results=self._results,
+                recordings={root: self._records_dir(place) for root, place in places.items()},
+                space=self._space,
+            ),
+            ledger=ledger,
+            limiter=limiter,
+            judge=judge,
+            resume=resume,
+            hidden=(*kept, *self._results.values()),
+        )
         if self.settings.concurrency > 1:
-            from pytest_plugin_eval.execution.pool import RunPool
+            self._open_pool(items)
 
-            workers = self.settings.concurrency
-            self._pool = RunPool(
-                self._made,
-                [(item.place.root, item.key) for item in items],
-                workers=workers,
-                ahead=workers if self._stop_early else None,
+    def _open_pool(self, items: Sequence[EvalRun]) -> None:
+        from pytest_plugin_eval.execution.pool import RunPool
+
+        workers = self.settings.concurrency
+        self._pool = RunPool(
+            self._made,
+            [(item.place.root, item.key) for item in items],
+            workers=workers,
+            ahead=workers if self._stop_early else None,
+        )
+
+    def _judge(
+        self, items: Sequence[EvalRun], ledger: Ledger, limiter: Limiter, *, are_asked_for: bool
+    ) -> Judge | None:
+        """Return the judge of this process, ``None`` where no grader needs one."""
+        if self.settings.free_only or not any(item.planned.has_paid_graders for item in items):
+            return None
+        from pytest_plugin_eval.execution.judging import find_judge
+        from pytest_plugin_eval.judges.polling import Judge
+
+        forbidden = None
+        if self.settings.mode is Mode.REPLAY:
+            if self._is_worker:
+                forbidden = "a replay asks for votes only in a session without xdist (-n 0)"
+            elif not are_asked_for:
+                forbidden = "a replay asks for votes only of evals that an argument names (--evals)"
+        return Judge(
+            lambda: find_judge(
+                env=os.environ,
+                agent_path=self.settings.agent_path,
+                run_root=self.settings.run_root,
+            ),
+            votes=self.settings.judge_votes,
+            model=self.settings.judge_model,
+            ledger=ledger,
+            limiter=limiter,
+            forbidden=forbidden,
+        )
+
+    def _tell_of_judge(self, judge: Judge, backend: AgentBackend, items: Sequence[EvalRun]) -> None:
+        """Find the judge before anything is spent, or say which votes a replay lacks."""
+        if self.settings.mode is not Mode.REPLAY:
+            self.notes.append(f"judge: {judge.check()}")
+        elif not self._is_worker:
+            from pytest_plugin_eval.execution.missing import missing_votes
+
+            wanted = [(item.planned, item.key) for item in items if item.planned.has_paid_graders]
+            missing = missing_votes(wanted, backend, judge)
+            self.notes += missing.lines
+            self.asks_for_votes = missing.votes > 0
+
+    def _begin_session(self, items: Sequence[EvalRun]) -> dict[Path, Resume]:
+        """Write down what the runs are made with, and see what an earlier session left.
+
+        Raises `SettingsError` when that was made with something else.
+        """
+        if self.settings.mode is Mode.REPLAY:
+            return {}
+        from pytest_plugin_eval.execution.resume import Resume
+        from pytest_plugin_eval.storage.session_file import keep_session_file, session_facts
+        from pytest_plugin_eval.storage.space import Space
+
+        self._space = Space()
+        found: dict[Path, Resume] = {}
+        for root, directory in self._results.items():
+            planned = {item.key.case: item.planned for item in items if item.place.root == root}
+            if self.settings.resume_dir is not None:
+                found[root] = Resume(directory)
+                lines = found[root].check(
+                    tuple(planned.values()), self.settings, self.agent_version, os.environ
+                )
+                self.notes += lines
+            facts = session_facts(
+                (one.case for one in planned.values()),
+                self.settings,
+                agent_version=self.agent_version,
+                env=os.environ,
             )
+            keep_session_file(directory, facts)
+            self._space.reserve(directory)
+        return found
 
     def _check_run_root(self, items: Sequence[EvalRun]) -> None:
         # The plugin and its evals are closed to the agent's writing: in a workspace below them
@@ -181,6 +296,8 @@ class Workbench:
             self._pool.close()
         if self._maker is not None:
             self.left_behind = self._maker.close()
+        if self._space is not None:
+            self._space.release()
         if self._results and not self._is_worker:
             from pytest_plugin_eval.storage.results_dir import release_results_directory
 
@@ -188,54 +305,15 @@ class Workbench:
                 release_results_directory(directory)
 
     def _made(self, job: Job) -> Made:
-        from pytest_plugin_eval.execution.run import Made
-
         assert self._maker is not None
         item = self._items[job]
-        record, path = self._maker.record(item.planned, item.key), None
-        try:
-            path = self._kept(item, record)
-        except OSError as error:  # it was paid for, so it is graded all the same
-            text = f"the record could not be written: {error}"
-            record = replace(record, notes=(*record.notes, text))
-        return Made(
-            planned=item.planned,
-            record=record,
-            path=str(path or ""),
-            results_dir=str(self._results[item.place.root]),
-        )
-
-    def _kept(self, item: EvalRun, record: RunRecord) -> Path | None:
-        from pytest_plugin_eval.records.layout import record_path
-        from pytest_plugin_eval.records.model import Ending
-        from pytest_plugin_eval.storage.record_files import write_record
-
-        if record.outcome.ending is Ending.NOT_STARTED:
-            return None
-        if self.settings.mode is Mode.REPLAY:
-            return record_path(self._sources[item.place.root], record.key)
-        path = write_record(self._results[item.place.root] / RUNS, record)
-        if self.settings.mode is Mode.RECORD and record.outcome.is_measured:
-            self._record(item, record)
-        return path
-
-    def _record(self, item: EvalRun, record: RunRecord) -> None:
-        """Write a recording, and remove those of an earlier session that had more runs.
-
-        They would be replayed together, as if they belonged to each other.
-        """
-        from pytest_plugin_eval.records.model import Arm
-        from pytest_plugin_eval.storage.record_files import remove_records_beyond, write_record
-
-        base = self.suite_dir(item.place) / RECORDINGS
-        write_record(base, record)
-        plan = item.planned.plan
-        planned = plan.with_runs if record.key.arm is Arm.WITH else plan.without_runs
-        remove_records_beyond(base, record.key, planned)
+        return self._maker.make(item.planned, item.key)
 
     def _records_dir(self, place: EvalDirectory) -> Path:
         named = self.settings.from_dir
-        if named is None:
+        from pytest_plugin_eval.execution.keeper import RUNS
+
+        if named is None or self.settings.mode is not Mode.REPLAY:
             return self.suite_dir(place) / RECORDINGS
         return named / RUNS if (named / RUNS).is_dir() else named
 
@@ -261,35 +339,6 @@ class Workbench:
         self.backend_note = agent.description
         self.agent_version = agent.version
         return agent
-
-    def _open_results(self, places: dict[Path, EvalDirectory]) -> None:
-        from pytest_plugin_eval.storage.results_dir import (
-            named_results_directory,
-            shared_results_directory,
-        )
-
-        named = self.settings.results_dir
-        for root, place in places.items():
-            try:
-                if named is None:
-                    base = self.results_base(place)
-                    self._results[root] = shared_results_directory(base, self.session_id)
-                else:
-                    several = len(places) > 1
-                    self._results[root] = named / _folder(root, places) if several else named
-                    named_results_directory(self._results[root], self.session_id)
-            except OSError as error:
-                raise SettingsError(
-                    f"results cannot be written to {error.filename}: {error.strerror}; "
-                    "name another place with --eval-results-dir"
-                ) from error
-
-
-def _folder(root: Path, places: dict[Path, EvalDirectory]) -> str:
-    """Return a folder name for a suite, unique among those of the session."""
-    alike = sorted(other for other in places if other.name == root.name)
-    position = alike.index(root)
-    return root.name if position == 0 else f"{root.name}-{position + 1}"
 
 
 def new_session_id() -> str:

@@ -41,7 +41,8 @@ class EvalWorker:
     def pytest_sessionfinish(self) -> None:
         """Put what collection found into xdist's own parcel (decisions, 22)."""
         state = self._config.stash[collection_key]
-        agent = self._config.stash[workbench_key].backend_note
+        bench = self._config.stash[workbench_key]
+        agent = [f"agent: {bench.backend_note}"] if bench.backend_note else []
         output: dict[str, object] = self._config.workeroutput  # type: ignore[attr-defined]  # xdist's
         output["plugin_eval"] = {
             "plans": [dataclasses.asdict(plan) for plan in state.plans],
@@ -49,7 +50,7 @@ class EvalWorker:
             "loose": list(state.loose),
             "advice": {text: list(cases) for text, cases in state.advice.items()},
             "unnamed": list(state.unnamed),
-            "notes": [*state.notes, *([f"agent: {agent}"] if agent else [])],
+            "notes": [*state.notes, *agent, *bench.notes],
         }
 
 

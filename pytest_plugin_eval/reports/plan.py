@@ -24,8 +24,9 @@ class CasePlan:
     """Case id."""
     with_runs: int
     without_runs: int
-    votes_per_run: int
-    """Judge calls that each of the runs would make."""
+    with_votes: int
+    """Judge calls that each of the runs with the plugin would make."""
+    without_votes: int
     results_base: str
     """Where earlier results of the suite lie."""
     refusal: str | None = None
@@ -83,7 +84,7 @@ def _price(made: Iterable[CasePlan], costs: Mapping[str, CostRange]) -> Iterable
 
 
 def _votes(plan: CasePlan) -> int:
-    return plan.votes_per_run * _runs(plan)
+    return plan.with_votes * plan.with_runs + plan.without_votes * plan.without_runs
 
 
 def _runs(plan: CasePlan) -> int:
