@@ -16,7 +16,7 @@ from pytest_plugin_eval.judges.models import resolve_model
 from pytest_plugin_eval.judges.reply import reading
 from pytest_plugin_eval.judges.tally import Tally, tallied
 from pytest_plugin_eval.records.model import Vote
-from pytest_plugin_eval.text import cut, one_line, shown
+from pytest_plugin_eval.text import cut, one_line, shown, without_surrogates
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -256,7 +256,7 @@ class Judge:
             number=number,
             passed=verdict is True,
             unreadable=verdict is None,
-            reply=cut(last.text or "", REPLY_LENGTH),
+            reply=cut(without_surrogates(last.text or ""), REPLY_LENGTH),
             asked_model=request.model,
             model=last.model,
             cost_usd=_sum([reply.cost_usd for reply in replies]),

@@ -1,7 +1,8 @@
 """A run record as a file: JSON lines a person can read, with the agent's own lines untouched.
 
-Line 1 is a header object; then come the trace lines exactly as the agent wrote them; then one
-object a workspace entry. The header counts both, so that a cut file is noticed.
+Line 1 is a header object; then come the trace lines exactly as the agent wrote them, one object a
+workspace entry, and one object a judge's vote. The header counts them, so that a cut file is
+noticed. Schema 1 had no votes.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pytest_plugin_eval.records.model import (
     RunKey,
     RunOutcome,
     RunRecord,
+    Vote,
 )
 from pytest_plugin_eval.records.trace import Trace
 from pytest_plugin_eval.text import shown, without_surrogates
@@ -32,7 +34,7 @@ __all__ = ["SCHEMA", "decode", "encode", "read_record"]
 
 _Word = TypeVar("_Word")
 
-SCHEMA = 1
+SCHEMA = 2
 """The version this module writes; it reads every version up to it."""
 
 
@@ -58,6 +60,7 @@ def encode(record: RunRecord) -> bytes:
         _dump(_header(record)),
         *record.trace.lines,
         *(_dump(_file_fields(entry)) for entry in record.files),
+        *(_dump(_vote_fields(vote)) for vote in record.votes),
         "",
     ]
     return without_surrogates("\n".join(lines)).encode("utf-8")
@@ -77,19 +80,23 @@ def decode(data: bytes, where: str) -> RunRecord:
     header = _load(lines[0], f"{where}:1")
     _check_schema(header, where)
     first_file = 1 + header.number("trace_lines")
-    end = first_file + header.number("file_lines")
+    first_vote = first_file + header.number("file_lines")
+    end = first_vote + (header.number("vote_lines") if header.number("schema") > 1 else 0)
     if len(lines) != end + 1 or lines[-1]:
         raise RecordError(
             f"{where}:{len(lines)}: the file is cut or was changed: "
             f"its header promises {end} lines, each ended by a newline"
         )
+    objects = [_load(lines[i], f"{where}:{i + 1}") for i in range(first_file, end)]
+    files = first_vote - first_file
     return RunRecord(
         key=_key(header.inner("key")),
         outcome=_outcome(header.inner("outcome")),
         trace=Trace(lines[1:first_file]),
-        files=tuple(_file(_load(lines[i], f"{where}:{i + 1}")) for i in range(first_file, end)),
+        files=tuple(map(_file, objects[:files])),
         provenance=header.texts("provenance"),
         notes=header.list_of_texts("notes"),
+        votes=tuple(map(_vote, objects[files:])),
     )
 
 
@@ -116,6 +123,7 @@ def _header(record: RunRecord) -> Mapping[str, object]:
         "notes": list(record.notes),
         "trace_lines": len(record.trace.lines),
         "file_lines": len(record.files),
+        "vote_lines": len(record.votes),
     }
 
 
@@ -135,6 +143,22 @@ def _file_fields(entry: FileEntry) -> Mapping[str, object]:
     if entry.leaves:
         fields["leaves"] = True
     return fields
+
+
+def _vote_fields(vote: Vote) -> Mapping[str, object]:
+    return {
+        "question": vote.question,
+        "grader": vote.grader,
+        "judging": vote.judging,
+        "number": vote.number,
+        "passed": vote.passed,
+        "unreadable": vote.unreadable,
+        "reply": vote.reply,
+        "asked_model": vote.asked_model,
+        "model": vote.model,
+        "cost_usd": vote.cost_usd,
+        "asked_at": vote.asked_at,
+    }
 
 
 def _dump(value: object) -> str:
@@ -180,6 +204,10 @@ class _Fields:
             raise self.wrong(name, "a finite number, 0 or more")
         return value
 
+    def cost(self, name: str) -> float | None:
+        is_unknown = name in self._fields and self._fields[name] is None
+        return None if is_unknown else self.real(name)
+
     def flag(self, name: str) -> bool:
         value = self._fields.get(name)
         if not isinstance(value, bool):
@@ -213,9 +241,6 @@ class _Fields:
 
     def has(self, name: str) -> bool:
         return name in self._fields
-
-    def is_null(self, name: str) -> bool:
-        return name in self._fields and self._fields[name] is None
 
 
 @lru_cache(maxsize=256)
@@ -258,7 +283,7 @@ def _outcome(fields: _Fields) -> RunOutcome:
         ending=fields.one_of("ending", Ending),
         error=fields.optional_text("error"),
         turns=fields.number("turns"),
-        cost_usd=None if fields.is_null("cost_usd") else fields.real("cost_usd"),
+        cost_usd=fields.cost("cost_usd"),
         duration_s=fields.real("duration_s"),
         started_at=fields.text("started_at"),
         attempts=fields.number("attempts"),
@@ -273,6 +298,22 @@ def _file(fields: _Fields) -> FileEntry:
         content=_content(fields),
         target=fields.optional_text("target"),
         leaves=fields.has("leaves") and fields.flag("leaves"),
+    )
+
+
+def _vote(fields: _Fields) -> Vote:
+    return Vote(
+        question=fields.text("question"),
+        grader=fields.text("grader"),
+        judging=fields.number("judging"),
+        number=fields.number("number"),
+        passed=fields.flag("passed"),
+        unreadable=fields.flag("unreadable"),
+        reply=fields.text("reply"),
+        asked_model=fields.text("asked_model"),
+        model=fields.text("model"),
+        cost_usd=fields.cost("cost_usd"),
+        asked_at=fields.text("asked_at"),
     )
 
 

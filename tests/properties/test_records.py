@@ -19,6 +19,7 @@ from pytest_plugin_eval.records.model import (
     RunKey,
     RunOutcome,
     RunRecord,
+    Vote,
 )
 from pytest_plugin_eval.records.redact import redacted, redactor
 from pytest_plugin_eval.records.trace import Trace
@@ -47,6 +48,20 @@ FILES = st.builds(
     target=OPTIONAL,
     leaves=st.booleans(),
 )
+VOTES = st.builds(
+    Vote,
+    question=UTF8,
+    grader=UTF8,
+    judging=st.integers(0, 2**40),
+    number=st.integers(0, 2**40),
+    passed=st.booleans(),
+    unreadable=st.booleans(),
+    reply=UTF8,
+    asked_model=UTF8,
+    model=UTF8,
+    cost_usd=st.none() | NUMBERS,
+    asked_at=UTF8,
+)
 RECORDS = st.builds(
     RunRecord,
     key=st.builds(RunKey, case=UTF8, arm=st.sampled_from(Arm), number=st.integers(min_value=1)),
@@ -55,6 +70,7 @@ RECORDS = st.builds(
     files=st.lists(FILES).map(tuple),
     provenance=st.dictionaries(UTF8, UTF8),
     notes=st.lists(UTF8).map(tuple),
+    votes=st.lists(VOTES).map(tuple),
 )
 JSON = st.recursive(
     st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

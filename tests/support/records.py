@@ -14,6 +14,7 @@ from pytest_plugin_eval.records.model import (
     RunKey,
     RunOutcome,
     RunRecord,
+    Vote,
 )
 from pytest_plugin_eval.records.trace import Trace
 
@@ -56,6 +57,31 @@ def record(*lines: str, arm: Arm = Arm.WITH, files: tuple[FileEntry, ...] = ()) 
         outcome=RunOutcome(ending=Ending.COMPLETED, turns=1, cost_usd=0.01, duration_s=1.5),
         trace=Trace(lines),
         files=files,
+    )
+
+
+def vote(
+    question: str = "q",
+    passed: bool = True,
+    *,
+    grader: str = "g",
+    judging: int = 1,
+    number: int = 1,
+    model: str = "judge-1",
+    cost_usd: float | None = 0.001,
+) -> Vote:
+    """Return a vote of a judge that answers by the name it was asked for."""
+    return Vote(
+        question=question,
+        grader=grader,
+        judging=judging,
+        number=number,
+        passed=passed,
+        reply="PASS" if passed else "FAIL",
+        asked_model=model,
+        model=model,
+        cost_usd=cost_usd,
+        asked_at="2026-01-31T00:00:00.000Z",
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from pytest_plugin_eval.errors import RecordError
 from pytest_plugin_eval.records.codec import decode, encode
 from pytest_plugin_eval.records.model import FileEntry, FileKind, RunOutcome
-from tests.support.records import file, link, record, said
+from tests.support.records import file, link, record, said, vote
 
 FULL = replace(
     record(
@@ -29,6 +29,7 @@ FULL = replace(
     ),
     provenance={"model": "m", "claude_version": "2.1.332"},
     notes=("b.bin is odd",),
+    votes=(vote("a" * 64, number=1), vote("a" * 64, passed=False, number=2, cost_usd=None)),
 )
 
 
@@ -45,6 +46,35 @@ def test_trace_lines_and_text_files_stand_in_the_file_as_they_are() -> None:
     assert lines[1:5] == list(FULL.trace.lines)
     assert lines[5] == '{"path":"a.txt","kind":"file","created":true,"text":"é\\n"}'
     assert lines[6] == '{"path":"b.bin","kind":"file","created":true,"base64":"/wA="}'
+
+
+def test_votes_stand_behind_the_files() -> None:
+    lines = encode(FULL).decode().split("\n")
+
+    assert json.loads(lines[0])["vote_lines"] == 2
+    assert json.loads(lines[11]) == {
+        "question": "a" * 64,
+        "grader": "g",
+        "judging": 1,
+        "number": 1,
+        "passed": True,
+        "unreadable": False,
+        "reply": "PASS",
+        "asked_model": "judge-1",
+        "model": "judge-1",
+        "cost_usd": 0.001,
+        "asked_at": "2026-01-31T00:00:00.000Z",
+    }
+    assert json.loads(lines[12])["cost_usd"] is None
+
+
+def test_record_of_the_schema_without_votes_is_still_read() -> None:
+    old = replace(FULL, votes=())
+    first, rest = encode(old).decode().split("\n", 1)
+    fields = {**json.loads(first), "schema": 1}
+    del fields["vote_lines"]
+
+    assert decode(f"{json.dumps(fields)}\n{rest}".encode(), "r") == old
 
 
 def test_lone_surrogates_become_replacement_characters() -> None:
@@ -82,7 +112,7 @@ KEY = {"case": "c", "arm": "with", "number": 1}
     [
         pytest.param(
             header(schema=3),
-            "runs/with-1.jsonl: written by a newer version: schema 3, this version reads up to 1",
+            "runs/with-1.jsonl: written by a newer version: schema 3, this version reads up to 2",
             id="newer",
         ),
         pytest.param(header(schema=0), "with-1.jsonl:1: expected the header of a run", id="zero"),
@@ -95,7 +125,7 @@ KEY = {"case": "c", "arm": "with", "number": 1}
         pytest.param(b"[" * 100_000, "with-1.jsonl:1: expected a JSON object", id="deep"),
         pytest.param(header(trace_lines=5), "with-1.jsonl:2: the file is cut", id="promised more"),
         pytest.param(header() + b"x\n", "with-1.jsonl:3: the file is cut or was", id="has more"),
-        pytest.param(encode(FULL)[:-1], "with-1.jsonl:11: the file is cut", id="no last newline"),
+        pytest.param(encode(FULL)[:-1], "with-1.jsonl:13: the file is cut", id="no last newline"),
         pytest.param(header(notes=[1]), "notes must be a list of strings, got [1]", id="notes"),
         pytest.param(header(provenance=[]), "provenance must be an object of", id="provenance"),
         pytest.param(header(key=None), "key must be an object, got None", id="key"),
@@ -120,6 +150,13 @@ KEY = {"case": "c", "arm": "with", "number": 1}
             header(file_lines=1) + b'{"path":"a","kind":"file","created":true,"base64":"?"}\n',
             "with-1.jsonl:2: base64 must be base64, got '?'",
             id="base64",
+        ),
+        pytest.param(header(vote_lines=None), "vote_lines must be a whole number", id="votes"),
+        pytest.param(header(vote_lines=1), "with-1.jsonl:2: the file is cut", id="a vote lost"),
+        pytest.param(
+            header(vote_lines=1) + b'{"question":"q","grader":"g","judging":1,"number":-1}\n',
+            "with-1.jsonl:2: number must be a whole number from 0",
+            id="vote",
         ),
     ],
 )
