@@ -22,7 +22,7 @@ _PARTIAL = {
     "auth_failed": "credentials refused, the session stopped there",
     "cost_ceiling": "cost ceiling reached, the rest was not started",
 }
-_ALL_STARTED = "cost ceiling reached, judges were not asked any more"
+_ALL_STARTED = "the cost ceiling kept judges from being asked"
 
 
 def summary_lines(suite: SuiteResult) -> list[str]:

@@ -100,9 +100,10 @@ def suite_result(
 
 
 def is_skipped_at_ceiling(run: RunReport) -> bool:
-    """Return whether a scored grader was not evaluated since its judge would have cost too much.
+    """Return whether the cost ceiling kept the judge of a scored grader from being asked.
 
-    Graders that ``--eval-free-only`` leaves out are not scored. Spec: deviations, D4.
+    It was reached, or the price of the judge is unknown. Graders that ``--eval-free-only`` leaves
+    out are not scored. Spec: deviations, D4.
     """
     return any(v.scored and v.status is VerdictStatus.SKIPPED for v in run.verdicts)
 
@@ -166,7 +167,7 @@ def _asymmetric(runs: Runs, lost: Runs) -> str | None:
         return None
     share = f"{len(lost)} of {len(runs)} {lost[0].key.arm.value}-runs"
     if len(_skipped(lost)) == len(lost):
-        return f"asymmetric loss: {share} not judged, cost ceiling reached"
+        return f"asymmetric loss: {share} not judged under the cost ceiling"
     return f"asymmetric loss: {share} not measured"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_plugin_eval.records.model import Ending
@@ -37,6 +37,7 @@ def _runs(arm: str, letters: list[str]) -> list[RunReport]:
 
 
 ARM = st.lists(LETTERS | st.just(""), max_size=5)
+MEASURED = st.lists(LETTERS, min_size=1, max_size=5)
 
 
 @given(GRADED)
@@ -86,11 +87,14 @@ def test_delta_is_with_minus_without(with_arm: list[str], without_arm: list[str]
     assert comparable == (any(with_arm) and any(without_arm) and all(with_arm) == all(without_arm))
 
 
-@given(ARM, ARM)
-def test_delta_when_given_is_the_difference(with_arm: list[str], without_arm: list[str]) -> None:
-    runs = [*_runs("with", with_arm), *_runs("without", without_arm)]
+@given(MEASURED, MEASURED, st.integers(0, 2))
+def test_delta_when_given_is_the_difference(
+    with_arm: list[str], without_arm: list[str], lost: int
+) -> None:
+    gone = [""] * lost
+    runs = [*_runs("with", [*with_arm, *gone]), *_runs("without", [*without_arm, *gone])]
+
     result = case_result(case_info(), runs, threshold=0.5)
-    assume(result.delta is not None)
 
     assert result.score is not None
     assert result.score_without is not None

@@ -175,7 +175,7 @@ def test_ceiling_that_cut_nothing_is_told(fields: dict[str, object], told: bool)
 def test_ceiling_that_only_judges_met_does_not_claim_runs_were_not_started() -> None:
     lines = _summary(run("with-1", (unjudged("S", REASON),)), ceiling_usd=1.0, spent_usd=1.25)
 
-    assert "⚠ partial: cost ceiling reached, judges were not asked any more" in lines
+    assert "⚠ partial: the cost ceiling kept judges from being asked" in lines
     assert not _line(lines, "nothing was left out")
 
 

@@ -88,13 +88,13 @@ FAILED = (verdict("P"), unjudged("E", "the judge gave no answer"))
 @pytest.mark.parametrize(
     ("graded_with", "graded_without", "withheld"),
     [
-        (["P", "P"], ["F", SKIPPED], "1 of 2 without-runs not judged, cost ceiling reached"),
-        ([SKIPPED, SKIPPED], ["F"], "2 of 2 with-runs not judged, cost ceiling reached"),
+        (["P", "P"], ["F", SKIPPED], "1 of 2 without-runs not judged under the cost ceiling"),
+        ([SKIPPED, SKIPPED], ["F"], "2 of 2 with-runs not judged under the cost ceiling"),
         (["P", FAILED], ["F", "F"], "1 of 2 with-runs not measured"),
         (["P", SKIPPED, FAILED], ["F"], "2 of 3 with-runs not measured"),
         # Both arms lost runs, but only one of them its judges (spec: behaviour-evals, 5.3.1).
-        (["P", FAILED], ["F", SKIPPED], "1 of 2 without-runs not judged, cost ceiling reached"),
-        (["P", SKIPPED], ["F", FAILED], "1 of 2 with-runs not judged, cost ceiling reached"),
+        (["P", FAILED], ["F", SKIPPED], "1 of 2 without-runs not judged under the cost ceiling"),
+        (["P", SKIPPED], ["F", FAILED], "1 of 2 with-runs not judged under the cost ceiling"),
     ],
     ids=[
         "without-run skipped",
