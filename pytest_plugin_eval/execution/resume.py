@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +21,6 @@ from pytest_plugin_eval.storage.session_file import (
     read_session_file,
     session_facts,
 )
-from pytest_plugin_eval.text import plural
 
 __all__ = ["Resume", "with_earlier"]
 
@@ -46,7 +45,7 @@ class Resume:
         agent_version: str,
         env: Mapping[str, str],
     ) -> tuple[str, ...]:
-        """Return lines for the reader: what is there, and which cases are new or left out.
+        """Return lines for the reader: what is gone on with, which cases are new or left out.
 
         *planned* are the cases of this suite root. Raises `SettingsError`, listing what changed,
         when the runs that are lacking would be made with something else than those that are there.
@@ -64,21 +63,26 @@ class Resume:
                 "expected a session.json there; grade its runs with --eval-mode replay --eval-from"
             )
         changed = [*differences(then, now)] if then is not None else []
-        found = 0
-        for one in planned:
-            records = [record for key in one.keys if (record := self.finished(key)) is not None]
-            found += len(records)
-            changed += _stale(one, records) if not changed else ()
+        if not changed:
+            changed = [line for one in planned for line in self._stale(one)]
         if changed:
             raise SettingsError(_refusal(self._directory, changed))
-        total = sum(len(one.keys) for one in planned)
-        line = f"resuming {self._directory}: {found} of {plural(total, 'run')} are there"
-        return (line, *(other_cases(then, now) if then is not None else ()))
+        others = other_cases(then, now) if then is not None else ()
+        # Not how many runs there are: the first worker of a session may have added one by now.
+        return (f"resuming {self._directory}", *others)
 
     def finished(self, key: RunKey) -> RunRecord | None:
         """Return the record of a run that was made and measured, else ``None``."""
         record = self._record(key)
         return record if record is not None and record.outcome.is_measured else None
+
+    def unmeasured(self, key: RunKey) -> RunRecord | None:
+        """Return the record of a run that was made and has to be made again, else ``None``.
+
+        Where it cannot be, this is still what became of it, and what it cost.
+        """
+        record = self._record(key)
+        return None if record is None or record.outcome.is_measured else record
 
     def earlier(self, key: RunKey) -> RunOutcome | None:
         """Return the outcome of a run that has to be made again; ``None`` if it was never made.
@@ -86,10 +90,8 @@ class Resume:
         Its cost and attempts still count, see `with_earlier`. Of a record that was cut they are
         known as long as its first line is whole.
         """
-        record = self._record(key)
-        if record is None:
-            return self._outcome_of_torn(key)
-        return None if record.outcome.is_measured else record.outcome
+        record = self.unmeasured(key)
+        return self._outcome_of_torn(key) if record is None else record.outcome
 
     def note(self, key: RunKey) -> str | None:
         """Return what to say of a run whose record is there and of no use, else ``None``."""
@@ -102,6 +104,21 @@ class Resume:
             return f"made again: {path}: is the record of another run"
         return None
 
+    def _stale(self, planned: PlannedCase) -> list[str]:
+        """Return what differs between a case and the measured records that are there of it."""
+        case, changed = planned.case, []
+        current = {
+            "prompt": (prompt_hash(case), "the prompt has"),
+            "settings": (settings_hash(case), "the settings have"),
+            "plugin": (plugin_hash(case) or "", "the plugin's files have"),
+        }
+        for record in filter(None, map(self.finished, planned.keys)):
+            for name, (value, words) in current.items():
+                # Runs without the plugin have no hash of it.
+                if record.provenance.get(name, value) != value:
+                    changed.append(f"{words} changed since the record of a run, of {case.id}")
+        return list(dict.fromkeys(changed))
+
     def _record(self, key: RunKey) -> RunRecord | None:
         try:
             record = read_record(record_path(self._runs, key))
@@ -112,6 +129,8 @@ class Resume:
 
     def _outcome_of_torn(self, key: RunKey) -> RunOutcome | None:
         path = record_path(self._runs, key)
+        if self._record(key) is not None:
+            return None
         try:
             with path.open("rb") as file:
                 header = json.loads(file.readline())
@@ -135,23 +154,6 @@ def with_earlier(outcome: RunOutcome, earlier: RunOutcome | None) -> RunOutcome:
         cost_usd=(outcome.cost_usd or 0.0) + (earlier.cost_usd or 0.0) if known else None,
         attempts=outcome.attempts + earlier.attempts,
     )
-
-
-def _stale(planned: PlannedCase, records: Iterable[RunRecord]) -> list[str]:
-    """Return what differs between a case and the records that are there of it."""
-    case, changed = planned.case, []
-    current = {
-        "prompt": (prompt_hash(case), "the prompt has"),
-        "settings": (settings_hash(case), "the settings have"),
-        "plugin": (plugin_hash(case) or "", "the plugin's files have"),
-    }
-    for record in records:
-        for name, (value, words) in current.items():
-            found = record.provenance.get(name)
-            # Runs without the plugin have no hash of it.
-            if found is not None and found != value:
-                changed.append(f"{words} changed since the record of a run, of {case.id}")
-    return list(dict.fromkeys(changed))
 
 
 def _refusal(directory: Path, changed: Sequence[str]) -> str:

@@ -30,7 +30,7 @@ __all__ = [
 
 PREPARED = ".new-"
 A_MINUTE_S = 60.0
-"""More than the making of a directory takes."""
+"""More than the making of a directory, or of a file in it, takes."""
 
 _RUNS = "runs"
 _DOCUMENT = "aggregate-result.json"
@@ -145,7 +145,8 @@ def resumed_results_directory(directory: Path, session: str) -> None:
 
 def release_results_directory(directory: Path) -> None:
     """Remove the marker of a session, and the directory if it holds no results."""
-    _clear(directory)
+    # A worker that is being stopped may still be writing.
+    _clear(directory, older_than_s=A_MINUTE_S)
     for name in (MARKER, LOCK):
         (directory / name).unlink(missing_ok=True)
     with contextlib.suppress(OSError):
@@ -163,12 +164,12 @@ def _remove_prepared(base: Path) -> None:
                 shutil.rmtree(path)
 
 
-def _clear(directory: Path) -> None:
+def _clear(directory: Path, *, older_than_s: float = 0.0) -> None:
     """Remove what a session needs while it lasts, and what it left when it was killed."""
     for path in directory.glob(RESERVE_PATTERN):
         path.unlink(missing_ok=True)
-    remove_unfinished(directory, deep=False)
-    remove_unfinished(directory / _RUNS)
+    remove_unfinished(directory, deep=False, older_than_s=older_than_s)
+    remove_unfinished(directory / _RUNS, older_than_s=older_than_s)
 
 
 def _check_free(directory: Path, session: str, option: str) -> None:
