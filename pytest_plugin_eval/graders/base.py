@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_plugin_eval.scoring.model import VerdictStatus
 
 if TYPE_CHECKING:
+    from pytest_plugin_eval.cases.case import Case
     from pytest_plugin_eval.judges.polling import Judge
+    from pytest_plugin_eval.records.model import RunKey, Vote
 
 __all__ = ["GradingContext", "Judgement", "errored", "failed", "judged"]
 
@@ -23,6 +26,8 @@ class GradingContext:
     """Leave ``llm`` and ``baseline`` out: their verdicts are ``skipped`` and not scored."""
     judge: Judge | None = None
     """Votes on ``llm`` and ``baseline``; not needed where there are none."""
+    on_votes: Callable[[Case, RunKey, tuple[Vote, ...]], None] = lambda *_: None
+    """Given the votes that were just asked for, to keep them: they were paid for."""
 
 
 class Judgement(NamedTuple):

@@ -105,7 +105,7 @@ def grade_all(runs: Sequence[Graded], *, context: GradingContext) -> list[Gradin
     )
     answers = javascript.ask(asked, context.timeout_s)
     ballots = [{} if context.free_only else sheet.ballots() for sheet in sheets]
-    polled = iter(_polled(sheets, ballots, context.judge))
+    polled = iter(_polled(sheets, ballots, context))
     return [
         _grading(sheet, answers, named, {name: next(polled) for name in _to_judge(named)})
         for sheet, named in zip(sheets, ballots, strict=True)
@@ -132,7 +132,7 @@ def _to_judge(ballots: Mapping[str, Ballot | Judgement]) -> dict[str, Ballot]:
 def _polled(
     sheets: Sequence[_Sheet],
     ballots: Sequence[Mapping[str, Ballot | Judgement]],
-    judge: Judge | None,
+    context: GradingContext,
 ) -> list[PollResult]:
     asked = [
         (sheet, ballot.poll)
@@ -141,13 +141,20 @@ def _polled(
     ]
     if not asked:
         return []
-    if judge is None:
+    if context.judge is None:
         sheet, poll = asked[0]
         raise EvalError(
             f"{sheet.case.id}: grader {shown(poll.grader)} needs a judge, and there is none; "
             "--eval-free-only leaves such graders out"
         )
-    return judge.poll([(sheet.subject.record.votes, poll) for sheet, poll in asked])
+
+    def keep(position: int, votes: tuple[Vote, ...]) -> None:
+        sheet, _ = asked[position]
+        context.on_votes(sheet.case, sheet.subject.record.key, votes)
+
+    return context.judge.poll(
+        [(sheet.subject.record.votes, poll) for sheet, poll in asked], on_votes=keep
+    )
 
 
 def _grading(

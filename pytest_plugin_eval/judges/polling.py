@@ -6,7 +6,7 @@ Spec: behaviour-evals, 4.7; deviations, D2, D3, D4 and D16.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,6 +35,7 @@ ASKED_TIMES = 2
 CHARACTERS_A_TOKEN = 4
 IMAGE_TOKENS = 1600
 REPLY_TOKENS = 10
+_CREDENTIAL_STATUS = (401, 403)
 STOPPED = "the judge was stopped"
 
 
@@ -68,6 +69,10 @@ class _Trouble(NamedTuple):
     refused: bool = False
 
 
+# `None` is a vote that was not asked for, since its set could not be completed any more.
+_Came = Vote | _Trouble | None
+
+
 class Judge:
     """Asks a back end for votes; one a process, safe to use from several threads."""
 
@@ -93,7 +98,11 @@ class Judge:
         self._model = model
         self._ledger = ledger
         self._limiter = limiter
-        self._forbidden = forbidden
+        self.forbidden = forbidden
+        """Why nothing may be asked at all, ``None`` when it may."""
+        self.refused_credential: str | None = None
+        """What the service said when it refused the credential before it had answered anything."""
+        self._has_answered = False
         self._afresh = afresh
         self._now = now
         self._lock = threading.Lock()
@@ -126,27 +135,43 @@ class Judge:
         """
         return self._found().description
 
-    def poll(self, asked: Sequence[tuple[Sequence[Vote], Poll]]) -> list[PollResult]:
+    def poll(
+        self,
+        asked: Sequence[tuple[Sequence[Vote], Poll]],
+        on_votes: Callable[[int, tuple[Vote, ...]], None] = lambda *_: None,
+    ) -> list[PollResult]:
         """Return the votes on each question, given those that the run's record already holds.
 
-        The votes of all questions go out together.
+        The votes of all questions go out together. *on_votes* is given those that were asked for
+        just now, with the question's position: as soon as its set is in, or when the waiting is
+        interrupted, since they were paid for.
         """
         tallies = [self._tally(recorded, poll) for recorded, poll in asked]
         if not any(tally.missing for tally in tallies):
             return [PollResult(tally.kept, ()) for tally in tallies]
-        try:
-            model = self._opened()
-        except JudgeError as error:
-            return [_result(tally, [_Trouble(str(error))]) for tally in tallies]
+        model = self._opened()
+        if isinstance(model, _Trouble):
+            return [_result(tally, [model]) for tally in tallies]
         # With the model known, votes of another one cannot be completed by its votes.
         tallies = [self._tally(recorded, poll, model) for recorded, poll in asked]
         begun = [
             self._begun(poll, tally, model) for (_, poll), tally in zip(asked, tallies, strict=True)
         ]
-        return [
-            _result(tally, [future.result() for future in futures])
-            for tally, futures in zip(tallies, begun, strict=True)
-        ]
+        results: list[PollResult] = []
+        try:
+            for position, (tally, futures) in enumerate(zip(tallies, begun, strict=True)):
+                result = _result(tally, [future.result() for future in futures])
+                if result.fresh:
+                    on_votes(position, result.fresh)
+                results.append(result)
+        except BaseException:
+            self.stop()
+            for position in range(len(results), len(begun)):
+                votes = tuple(_votes_in_hand(begun[position]))
+                if votes:
+                    on_votes(position, votes)
+            raise
+        return results
 
     def stop(self) -> None:
         """Ask nothing further."""
@@ -163,11 +188,6 @@ class Judge:
             pool.shutdown(wait=True)
 
     def _tally(self, recorded: Sequence[Vote], poll: Poll, model: str | None = None) -> Tally:
-        if self._afresh:
-            with self._lock:
-                counted = frozenset(self._own)
-        else:
-            counted = None
         return tallied(
             recorded,
             grader=poll.grader,
@@ -175,7 +195,7 @@ class Judge:
             size=self.votes,
             chosen=self._chosen(),
             completed_by=model,
-            counted=counted,
+            counted=self._own if self._afresh else None,
         )
 
     def _chosen(self) -> frozenset[str] | None:
@@ -200,13 +220,17 @@ class Judge:
                     raise
             return self._backend
 
-    def _opened(self) -> str:
-        """Return the model to ask, with everything ready for it."""
-        if self._forbidden is not None:
-            raise JudgeError(self._forbidden)
-        if self._stopped.is_set():
-            raise JudgeError(STOPPED)
-        model = self._found().resolved(self._model)
+    def _opened(self) -> str | _Trouble:
+        """Return the model to ask, with everything ready for it, or why nothing can be asked."""
+        if self.forbidden is not None:
+            return _Trouble(self.forbidden)
+        trouble = _Trouble(STOPPED) if self._stopped.is_set() else self._at_ceiling()
+        if trouble is not None:
+            return trouble
+        try:
+            model = self._found().resolved(self._model)
+        except JudgeError as error:
+            return _Trouble(str(error))
         from concurrent.futures import ThreadPoolExecutor  # not for sessions that ask nothing
 
         with self._lock:
@@ -227,7 +251,7 @@ class Judge:
             backend.resolved(self._model), input_tokens=sum(sizes), output_tokens=REPLY_TOKENS
         )
 
-    def _begun(self, poll: Poll, tally: Tally, model: str) -> list[Future[Vote | _Trouble]]:
+    def _begun(self, poll: Poll, tally: Tally, model: str) -> list[Future[_Came]]:
         assert self._pool is not None
         failed = threading.Event()
         request = JudgeRequest(model=model, system=poll.system, parts=poll.parts)
@@ -238,10 +262,10 @@ class Judge:
 
     def _vote(
         self, poll: Poll, request: JudgeRequest, judging: int, number: int, failed: threading.Event
-    ) -> Vote | _Trouble:
+    ) -> _Came:
         """Return a vote, or why there is none; *failed* spares the others of a set the asking."""
         if failed.is_set():
-            return _Trouble("")
+            return None
         asked_at = self._now()
         replies = self._replies(request)
         if isinstance(replies, _Trouble):
@@ -262,8 +286,9 @@ class Judge:
             cost_usd=_sum([reply.cost_usd for reply in replies]),
             asked_at=_stamp(asked_at),
         )
-        with self._lock:
-            self._own.add(vote)
+        if self._afresh:
+            with self._lock:
+                self._own.add(vote)
         return vote
 
     def _replies(self, request: JudgeRequest) -> list[JudgeReply] | _Trouble:
@@ -279,49 +304,74 @@ class Judge:
         return replies
 
     def _asked(self, request: JudgeRequest) -> JudgeReply | _Trouble:
-        """Make one call, unless it may not be made."""
-        backend = self._found()
-        trouble = self._obstacle(backend, request.model)
-        if trouble is not None:
-            return trouble
-        with self._ledger.call() as call:
+        """Make one call unless it may not be made; repeat it once where a pause was asked for."""
+        for is_last in (False, True):
+            trouble = self._obstacle(request.model)
+            if trouble is not None:
+                return trouble
             try:
-                reply = backend.ask(request)
+                return self._answer(request)
             except JudgeError as error:
                 self._limiter.slow_down(error.slow_down_until)
+                if error.status in _CREDENTIAL_STATUS and not self._has_answered:
+                    self.refused_credential = one_line(str(error))
+                if is_last or error.slow_down_until is None:
+                    return _Trouble(f"judge call failed: {error}")
+            except Exception as error:  # noqa: BLE001 - border: one judge call
+                return _Trouble(f"judge call failed: {type(error).__name__}: {error}")
+        raise AssertionError("the last turn returns")
+
+    def _answer(self, request: JudgeRequest) -> JudgeReply:
+        with self._ledger.call() as call:
+            try:
+                reply = self._found().ask(request)
+            except JudgeError as error:
                 if error.status is not None:  # an answer that refuses costs nothing
                     call.cost_usd = 0.0
-                return _Trouble(f"judge call failed: {error}")
-            except Exception as error:  # noqa: BLE001  # border: one judge call
-                return _Trouble(f"judge call failed: {type(error).__name__}: {error}")
+                raise
             call.cost_usd = reply.cost_usd
+        self._has_answered = True
         if reply.text is None:
-            return _Trouble("judge call failed: the judge answered without any text")
+            raise JudgeError("the judge answered without any text")
         return reply
 
-    def _obstacle(self, backend: JudgeBackend, model: str) -> _Trouble | None:
+    def _obstacle(self, model: str) -> _Trouble | None:
         late = self._limiter.wait(self._stopped)
         if self._stopped.is_set():
             return _Trouble(STOPPED)
         if late is not None:
             return _Trouble(late)
-        ceiling = self._ledger.ceiling_usd
-        if ceiling is None:
+        return self._at_ceiling() or self._unpriceable(model)
+
+    def _at_ceiling(self) -> _Trouble | None:
+        ledger = self._ledger
+        if ledger.may_start():
             return None
-        if not self._ledger.may_start():
-            spent = self._ledger.spent_usd
-            return _Trouble(f"cost ceiling ${ceiling:g} reached, ${spent:.2f} spent", refused=True)
-        if backend.estimate_usd(model, input_tokens=1, output_tokens=1) is None:
-            text = f"the price of judge model {shown(model)} is unknown, and a cost ceiling is set"
-            return _Trouble(text, refused=True)
-        return None
+        text = f"cost ceiling ${ledger.ceiling_usd:g} reached, ${ledger.spent_usd:.2f} spent"
+        return _Trouble(text, refused=True)
+
+    def _unpriceable(self, model: str) -> _Trouble | None:
+        if self._ledger.ceiling_usd is None:
+            return None
+        if self._found().estimate_usd(model, input_tokens=1, output_tokens=1) is not None:
+            return None
+        text = f"the price of judge model {shown(model)} is unknown, and a cost ceiling is set"
+        return _Trouble(text, refused=True)
 
 
-def _result(tally: Tally, came: Sequence[Vote | _Trouble]) -> PollResult:
+def _votes_in_hand(futures: Iterable[Future[_Came]]) -> Iterator[Vote]:
+    for future in futures:
+        if future.done() and not future.cancelled():
+            came = future.result()
+            if isinstance(came, Vote):
+                yield came
+
+
+def _result(tally: Tally, came: Sequence[_Came]) -> PollResult:
     if not tally.missing:
         return PollResult(tally.kept, ())
     fresh = tuple(one for one in came if isinstance(one, Vote))
-    troubles = [one for one in came if isinstance(one, _Trouble) and one.text]
+    troubles = [one for one in came if isinstance(one, _Trouble)]
     if troubles:
         worst = next((one for one in troubles if one.refused), troubles[0])
         return PollResult((), fresh, one_line(worst.text), worst.refused)
