@@ -10,8 +10,10 @@ from pathlib import Path
 from pytest_plugin_eval.agents.grants import not_granted
 from pytest_plugin_eval.agents.unsupported import unsupported
 from pytest_plugin_eval.cases.advisories import Advisory, advisories
+from pytest_plugin_eval.cases.hints import Hint
 from pytest_plugin_eval.cases.model import PAID_TYPES, Case
 from pytest_plugin_eval.errors import CaseError
+from pytest_plugin_eval.execution.hints import case_hints
 from pytest_plugin_eval.graders.grade import has_scored_free_grader, with_only_names
 from pytest_plugin_eval.records.model import Arm, RunKey
 from pytest_plugin_eval.scoring.info import DEFAULT_RUNS, case_info
@@ -30,6 +32,8 @@ class PlannedCase:
     source_file: Path
     advisories: tuple[Advisory, ...] = ()
     """Graders that cannot pass; of a replay nobody knows what was granted."""
+    hints: tuple[Hint, ...] = ()
+    """What the author may have overlooked."""
     not_granted: tuple[str, ...] = ()
     """Tools that the case asks for and the user does not grant."""
     skip_reason: str | None = None
@@ -41,7 +45,11 @@ class PlannedCase:
     def info(self) -> CaseInfo:
         """What reports say of the case: one object for all its runs, made with the first."""
         return case_info(
-            self.case, self.plan, advisories=self.advisories, not_granted=self.not_granted
+            self.case,
+            self.plan,
+            advisories=self.advisories,
+            hints=[hint.text for hint in self.hints],
+            not_granted=self.not_granted,
         )
 
     def votes_per_run(self, arm: Arm, votes: int) -> int:
@@ -73,12 +81,14 @@ def plan_case(
         plan, keys = _recorded_plan(case, settings, recorded, two_arms=two_arms)
     live = recorded is None
     grants, removed = settings.allow_tools, settings.disallow_tools
+    told = advisories(case, grants=grants, disallowed=removed) if live else ()
     return PlannedCase(
         case=case,
         plan=plan,
         keys=keys,
         source_file=case.source_file,
-        advisories=advisories(case, grants=grants, disallowed=removed) if live else (),
+        advisories=told,
+        hints=case_hints(case, plan, settings, told=told, live=live),
         not_granted=not_granted(case, grants) if live else (),
         skip_reason=_skip_reason(case, settings, two_arms=two_arms),
         refusal=_refusal(case, settings),

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from pytest_plugin_eval.agents.base import AgentBackend, AgentRequest
 from pytest_plugin_eval.agents.limits import slow_down_until
+from pytest_plugin_eval.cases.case import Case
 from pytest_plugin_eval.errors import RecordError
 from pytest_plugin_eval.execution.keeper import Keeper
 from pytest_plugin_eval.execution.planning import PlannedCase
@@ -83,6 +84,7 @@ class RunMaker:
             timeout_s=settings.grader_timeout_s,
             free_only=settings.free_only,
             judge=judge,
+            on_votes=self._keep_votes,
         )
         self._lock = threading.Lock()
         # By suite root and case id: two plugins may have a case of the same id.
@@ -117,9 +119,10 @@ class RunMaker:
             Graded(run.planned.case, run.record, run.planned.plan.two_arms) for run in measured
         ]
         graded = grade_all(asked, context=self._context)
-        for one, grading in zip(asked, graded, strict=True):
-            if grading.votes:
-                self._keep_votes(one, grading.votes)
+        if self._judge is not None and self._judge.refused_credential is not None:
+            # Every further vote would be refused the same way, after an agent run was paid for.
+            refusal = f"the judge's credential was refused: {self._judge.refused_credential}"
+            self._stopped = self._stopped or refusal
         gradings = iter(graded)
         return [
             self._report(run, next(gradings) if run.record.outcome.is_measured else Grading(()))
@@ -234,13 +237,15 @@ class RunMaker:
                 place = (planned.case.root, record.key.case)
                 self._blocked[place] = f"not started: {outcome.error}"
 
-    def _keep_votes(self, graded: Graded, votes: tuple[Vote, ...]) -> None:
+    def _is_judge_refused(self) -> bool:
+        return self._judge is not None and self._judge.refused_credential is not None
+
+    def _keep_votes(self, case: Case, key: RunKey, votes: tuple[Vote, ...]) -> None:
         try:
-            self._keeper.add_votes(graded.case.root, graded.record.key, votes)
+            self._keeper.add_votes(case.root, key, votes)
         except (OSError, RecordError) as error:
             with self._lock:
-                place = (graded.case.root, graded.record.key)
-                self._unkept[place] = f"its votes could not be kept: {error}"
+                self._unkept[case.root, key] = f"its votes could not be kept: {error}"
 
     def _report(self, run: Made, grading: Grading) -> RunReport:
         record = run.record
@@ -264,6 +269,7 @@ class RunMaker:
             notes=record.notes if unkept is None else (*record.notes, unkept),
             last_message=reply,
             spent_usd=run.spent_usd + votes_usd,
+            is_judge_refused=self._is_judge_refused() and not report.measured,
             is_taken_over=run.is_taken_over,
             is_at_ceiling=run.is_at_ceiling or any(map(_is_at_ceiling, report.verdicts)),
         )

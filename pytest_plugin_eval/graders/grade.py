@@ -23,7 +23,7 @@ from pytest_plugin_eval.graders.base import GradingContext, Judgement
 from pytest_plugin_eval.graders.javascript import Answer, Question
 from pytest_plugin_eval.graders.target import Subject
 from pytest_plugin_eval.graders.voting import Ballot, voted
-from pytest_plugin_eval.judges.polling import Judge, Poll, PollResult
+from pytest_plugin_eval.judges.polling import Poll, PollResult
 from pytest_plugin_eval.records.model import Arm, RunRecord, Vote
 from pytest_plugin_eval.scoring.model import Verdict, VerdictStatus
 from pytest_plugin_eval.scoring.runs import total

@@ -33,6 +33,7 @@ __all__ = ["CaseProgress", "EvalController"]
 
 # Runs that fail alike from the start will go on failing alike (decisions, 12).
 ALIKE = 3
+REFUSED = "auth_failed"
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -237,16 +238,20 @@ class EvalController:
             self._partial("not_measured")
             return
         is_made = self._settings.mode is not Mode.REPLAY and not run.is_taken_over
+        if run.is_judge_refused:
+            self._stop(f"the judge's credential was refused: {run.unmeasured_reason}", REFUSED)
         if is_made and len(self._first) < ALIKE:
             self._first.append(run)
             self._watch_first()
         self._watch_remote_workers()
 
     def _watch_first(self) -> None:
+        from pytest_plugin_eval.records.model import Ending
+
         first = self._first[0]
         why = first.outcome.error or first.unmeasured_reason
-        if first.is_credential_refused:
-            self._stop(f"the credential was refused in the first run: {why}", "auth_failed")
+        if first.outcome.ending is Ending.CREDENTIAL_REFUSED:
+            self._stop(f"the credential was refused in the first run: {why}", REFUSED)
         elif len(self._first) == ALIKE:
             causes = {(run.outcome.ending, run.unmeasured_reason) for run in self._first}
             if len(causes) == 1 and not first.measured and not first.is_at_ceiling:

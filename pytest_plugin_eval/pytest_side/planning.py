@@ -10,6 +10,7 @@ import pytest
 
 from pytest_plugin_eval.agents.unsupported import scaffold_warning
 from pytest_plugin_eval.cases.discovery import eval_directory_of, manifest_notes
+from pytest_plugin_eval.cases.hints import skill_use, suite_hints
 from pytest_plugin_eval.cases.loader import load_case
 from pytest_plugin_eval.cases.manifest import declared_servers
 from pytest_plugin_eval.cases.tool_names import BUILT_IN_TOOLS
@@ -26,6 +27,7 @@ from pytest_plugin_eval.text import did_you_mean
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.cases.discovery import EvalDirectory
+    from pytest_plugin_eval.pytest_side.state import CollectionState
 
 __all__ = ["names_of", "note_place", "plan"]
 
@@ -68,7 +70,7 @@ def plan(directory: Path, place: EvalDirectory, nodeid: str, config: pytest.Conf
             state.notes.append(note)
     for text in _advice(planned, settings):
         state.advice.setdefault(text, []).append(case.id)
-    for text in _plugin_advice(planned, settings):
+    for text in (*_plugin_advice(planned, settings), *_suite_advice(planned, place, state)):
         state.advice.setdefault(text, [])
     return planned
 
@@ -85,6 +87,7 @@ def _advice(planned: PlannedCase, settings: Settings) -> Iterator[str]:
         counted = sorted(with_only_names(case.graders, True))
         if counted:
             yield f"with one arm, with-only graders count: {', '.join(counted)}"
+    yield from (f"hint: {hint.text}" for hint in planned.hints)
     if settings.mode is Mode.REPLAY:
         yield from _gaps(planned, settings)
         return
@@ -107,6 +110,16 @@ def _plugin_advice(planned: PlannedCase, settings: Settings) -> Iterator[str]:
                 f"warning: plugin {plugin.name} declares MCP servers ({', '.join(servers)}), which "
                 "this version does not start: the runs measure the plugin without them"
             )
+
+
+def _suite_advice(
+    planned: PlannedCase, place: EvalDirectory, state: CollectionState
+) -> Iterator[str]:
+    """Yield what concerns all cases of an eval directory, once each of them is known."""
+    uses = state.skill_uses.setdefault(str(place.path), {})
+    uses[planned.case.id] = skill_use(planned.case)
+    if len(uses) == len(place.cases):
+        yield from (f"hint: {text}" for text in suite_hints(uses.values()))
 
 
 def _misspelt(tools: Sequence[str]) -> Iterator[str]:

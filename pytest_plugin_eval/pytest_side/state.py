@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pytest_plugin_eval.cases.hints import SkillUse
     from pytest_plugin_eval.reports.plan import CasePlan
 
 __all__ = ["CollectionState"]
 
 # Cases named for one text of advice; the others are counted.
 NAMED = 3
+KINDS = ("warning: ", "hint: ")
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -35,7 +37,9 @@ class CollectionState:
     refused_tags: set[str] = field(default_factory=set)
     advice: dict[str, list[str]] = field(default_factory=dict)
     """What may not be measured as an author thinks, and the ids of the cases it is said of; of
-    none, where it is said of all. A text may start with ``warning:``."""
+    none, where it is said of all. A text may start with ``warning:`` or ``hint:``."""
+    skill_uses: dict[str, dict[str, SkillUse]] = field(default_factory=dict)
+    """By eval directory and case id: what is asked about skills."""
     places: set[str] = field(default_factory=set)
     """Eval directories seen so far."""
 
@@ -43,6 +47,7 @@ class CollectionState:
         """Yield a line a text: what is true of a thousand cases is said once."""
         for text, cases in self.advice.items():
             more = f" and {len(cases) - NAMED} more" if len(cases) > NAMED else ""
-            kind, said = ("warning: ", text[9:]) if text.startswith("warning: ") else ("", text)
+            kind = next((kind for kind in KINDS if text.startswith(kind)), "")
+            said = text.removeprefix(kind)
             who = f"{', '.join(cases[:NAMED])}{more}: " if cases else ""
             yield f"{kind}{who}{said}"

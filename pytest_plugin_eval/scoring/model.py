@@ -88,6 +88,8 @@ class CaseInfo:
     grader_advisories: Mapping[str, str] = field(default_factory=dict)
     """The advisory of a grader, by its name: it explains that grader's failure in the notes."""
     warnings: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    """What the author may have overlooked; no score depends on it."""
     not_granted: tuple[str, ...] = ()
     plugins: tuple[Mapping[str, str], ...] = ()
     """``name path`` and, when known, ``version problem``."""
@@ -119,8 +121,8 @@ class RunReport:
     """Finished by an earlier session (``--eval-resume``)."""
     is_at_ceiling: bool = False
     """Not started, or not judged, because of the cost ceiling."""
-    is_credential_refused: bool = False
-    """The service refused the credential, of the agent or of the judge."""
+    is_judge_refused: bool = False
+    """The judge's credential was refused before any judge had answered."""
     record_path: str = ""
     """Where the run's record lies: relative to the rootdir when below it, else absolute."""
     results_dir: str = ""

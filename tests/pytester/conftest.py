@@ -14,6 +14,8 @@ import pytest
 import pytest_plugin_eval
 from pytest_plugin_eval.agents.base import AgentRequest
 from pytest_plugin_eval.agents.claude_cli import ClaudeCli
+from pytest_plugin_eval.execution import run
+from pytest_plugin_eval.execution.retry import pause_before
 from pytest_plugin_eval.records.model import Arm, Ending, RunKey, RunOutcome, RunRecord
 from pytest_plugin_eval.records.trace import Trace
 from pytest_plugin_eval.storage.record_files import write_record
@@ -173,6 +175,12 @@ def answered(
     )
 
 
+def without_pause(record: RunRecord, attempt: int, **given: object) -> float | None:
+    """Decide as `pause_before` does, and wait for nothing."""
+    pause_s = pause_before(record, attempt, **given)  # type: ignore[arg-type]  # handed on
+    return None if pause_s is None else 0.0
+
+
 @pytest.fixture
 def agent(monkeypatch: pytest.MonkeyPatch) -> StandInAgent:
     """Put a stand-in in the place of the agent binary, for sessions in this process."""
@@ -180,4 +188,5 @@ def agent(monkeypatch: pytest.MonkeyPatch) -> StandInAgent:
     # Of the class imported here: pytester drops modules that a session imported, and a path given
     # as text would be resolved by way of the package to a module that no session uses any more.
     monkeypatch.setattr(ClaudeCli, "find", lambda **_: stand_in)
+    monkeypatch.setattr(run, "pause_before", without_pause)
     return stand_in
