@@ -175,7 +175,8 @@ def _source_lines(suite: SuiteResult, runs: Sequence[RunReport]) -> Iterator[str
         yield "free graders only: llm and baseline graders were not evaluated or counted"
     if _is_replay(info):
         detail = f" ({info.recorded})" if info.recorded else ""
-        yield f"replay: recorded runs, graded afresh{detail}"
+        paid = f"; votes not recorded cost {dollars(info.spent_usd)} now" if info.spent_usd else ""
+        yield f"replay: recorded runs, graded afresh{detail}{paid}"
     if suite.load_errors:
         yield f"{plural(len(suite.load_errors), 'load error')}, see above"
 

@@ -148,6 +148,22 @@ def test_runs_taken_over_are_told_from_those_made_now() -> None:
 
 
 @pytest.mark.parametrize(
+    ("spent_usd", "line"),
+    [
+        (0.0, "replay: recorded runs, graded afresh (in May)"),
+        (
+            0.003,
+            "replay: recorded runs, graded afresh (in May); votes not recorded cost $0.0030 now",
+        ),
+    ],
+)
+def test_replay_tells_what_votes_cost_it(spent_usd: float, line: str) -> None:
+    lines = _summary(run("with-1"), mode="replay", recorded="in May", spent_usd=spent_usd)
+
+    assert line in lines
+
+
+@pytest.mark.parametrize(
     ("fields", "told"),
     [
         ({"ceiling_usd": 1.0, "spent_usd": 1.25}, True),
