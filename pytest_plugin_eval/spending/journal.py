@@ -43,23 +43,19 @@ class Journal:
     def append(self, line: str) -> None:
         """Tell the others *line*.
 
-        What cannot be written, as on a full disk, goes out with the next line; the owner knows its
-        own lines without the file.
+        What cannot be written, as on a full disk, goes out later; the owner knows its own lines
+        without the file.
         """
-        if self._file is None:
-            return
-        self._unwritten += f"{line}\n".encode()
-        with contextlib.suppress(OSError):
-            while self._unwritten:
-                # A part of a line that got out is completed by the next write.
-                written = os.write(self._file, self._unwritten)
-                self._unwritten = self._unwritten[written:]
+        if self._file is not None:
+            self._unwritten += f"{line}\n".encode()
+            self._write()
 
     def news(self) -> Iterator[tuple[str, str]]:
         """Return the lines of the other processes that were not returned before.
 
         Each comes with the name of its file. A line without its end is not returned yet.
         """
+        self._write()
         for name, size in self._others():
             offset = self._offsets.get(name, 0)
             if size <= offset:
@@ -77,6 +73,13 @@ class Journal:
         if self._file is not None:
             os.close(self._file)
             self._file = None
+
+    def _write(self) -> None:
+        with contextlib.suppress(OSError):
+            while self._unwritten and self._file is not None:
+                # A part of a line that got out is completed by the next write.
+                written = os.write(self._file, self._unwritten)
+                self._unwritten = self._unwritten[written:]
 
     def _others(self) -> list[tuple[str, int]]:
         found = []

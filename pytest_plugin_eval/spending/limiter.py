@@ -90,16 +90,15 @@ def _time(line: str) -> float:
 
 
 def _reason(until: float, pause_s: float) -> str:
-    minutes = math.ceil(pause_s / 60)
     return (
-        f"the service takes requests again {_moment(until)}in {minutes} minutes,"
+        f"the service takes requests again {_moment(until, pause_s)},"
         f" longer than a session waits ({LONGEST_PAUSE_S // 60} minutes)"
     )
 
 
-def _moment(until: float) -> str:
+def _moment(until: float, pause_s: float) -> str:
     try:
         moment = datetime.datetime.fromtimestamp(until, datetime.UTC)
     except (ValueError, OverflowError, OSError):
-        return ""
-    return f"at {moment:%Y-%m-%d %H:%M} UTC, "
+        return "in the far future"
+    return f"at {moment:%Y-%m-%d %H:%M} UTC, in {math.ceil(pause_s / 60)} minutes"
