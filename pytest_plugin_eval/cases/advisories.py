@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from pytest_plugin_eval.cases.model import (
     Case,
@@ -15,7 +16,7 @@ from pytest_plugin_eval.cases.model import (
     ToolUsedSpec,
 )
 
-__all__ = ["Advisory", "advisories"]
+__all__ = ["NEEDS_GRANT", "NEVER_OFFERED", "Advisory", "Offer", "advisories", "offer"]
 
 # Granting one of these offers all three to the agent (observed with Claude Code 2.1.332).
 EDITORS = frozenset({"Edit", "NotebookEdit", "Write"})
@@ -48,6 +49,35 @@ NEVER_OFFERED = frozenset({"EnterWorktree", "ExitWorktree", "Monitor"})
 Advisory = tuple[str | None, str]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """Which tools a run has, as far as grants and lists decide it."""
+
+    granted: frozenset[str]
+    refused: frozenset[str]
+    """Taken away by the case or the operator."""
+
+    @property
+    def makes_files(self) -> bool:
+        """Whether any tool can make a file."""
+        return bool(self.granted & (EDITORS | {"Bash"})) or any(
+            tool.startswith("mcp__") for tool in self.granted
+        )
+
+    def lacks(self, tool: str) -> bool:
+        """Say whether a tool of the agent is known not to be shown to the model."""
+        if tool in self.refused or tool in NEVER_OFFERED:
+            return True
+        return tool in NEEDS_GRANT and tool not in self.granted
+
+
+def offer(case: Case, *, grants: Sequence[str], disallowed: Sequence[str]) -> Offer:
+    """Return the tools that the operator's *grants* and the removals leave."""
+    refused = frozenset(_tool(entry) for entry in (*case.disallowed_tools, *disallowed))
+    granted = _offered({_tool(entry) for entry in grants} - refused) - refused
+    return Offer(granted=granted, refused=refused)
+
+
 def advisories(
     case: Case, *, grants: Sequence[str], disallowed: Sequence[str], scaffold: bool = False
 ) -> tuple[Advisory, ...]:
@@ -57,15 +87,14 @@ def advisories(
     the case's own ``disallowed_tools`` are added here. With *scaffold* the case's script may make
     files. Spec: behaviour-evals, 8.4.
     """
-    refused = {_tool(entry) for entry in (*case.disallowed_tools, *disallowed)}
-    offered = _offered({_tool(entry) for entry in grants} - refused) - refused
+    tools = offer(case, grants=grants, disallowed=disallowed)
     scaffolded = scaffold and case.scaffold_script is not None
     found: list[Advisory] = []
     for grader in case.graders:
-        if not _makes_files(offered) and _needs_created_file(grader, scaffolded=scaffolded):
-            found.append((grader.name, _no_file(grader.name, refused)))
+        if not tools.makes_files and _needs_created_file(grader, scaffolded=scaffolded):
+            found.append((grader.name, _no_file(grader.name, tools.refused)))
         for tool in _needed_tools(grader):
-            reason = _no_call(tool, offered, refused)
+            reason = _no_call(tool, tools)
             if reason is not None:
                 found.append((grader.name, f"grader {grader.name!r} cannot pass: {reason}"))
     return tuple(found)
@@ -78,10 +107,6 @@ def _tool(entry: str) -> str:
 def _offered(granted: Iterable[str]) -> frozenset[str]:
     tools = frozenset(granted)
     return tools | EDITORS if tools & EDITORS else tools
-
-
-def _makes_files(offered: frozenset[str]) -> bool:
-    return bool(offered & (EDITORS | {"Bash"})) or any(t.startswith("mcp__") for t in offered)
 
 
 def _needs_created_file(grader: GraderSpec, *, scaffolded: bool) -> bool:
@@ -113,7 +138,7 @@ def _needed_tools(grader: GraderSpec) -> Iterator[str]:
             return
 
 
-def _no_file(name: str, refused: set[str]) -> str:
+def _no_file(name: str, refused: frozenset[str]) -> str:
     text = (
         f"grader {name!r} cannot pass: it looks at a file that the run makes, and no granted "
         "tool can make one; list Write in the case's allowed_tools and grant it with "
@@ -124,15 +149,15 @@ def _no_file(name: str, refused: set[str]) -> str:
     return text
 
 
-def _no_call(tool: str, offered: frozenset[str], refused: set[str]) -> str | None:
-    if tool in refused:
+def _no_call(tool: str, tools: Offer) -> str | None:
+    if tool in tools.refused:
         return (
             f"it needs a call of {tool}, which disallowed_tools or --eval-disallow-tools "
             "takes away; change the list or drop the grader"
         )
     if tool in NEVER_OFFERED:
         return f"it needs a call of {tool}, which no eval run offers; drop the grader"
-    if tool in NEEDS_GRANT and tool not in offered:
+    if tools.lacks(tool):
         return (
             f"it needs a call of {tool}, which is not granted; grant it with "
             f"--eval-allow-tools {tool} and list it in the case's allowed_tools"

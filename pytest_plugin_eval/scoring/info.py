@@ -28,6 +28,7 @@ def case_info(
     *,
     advisories: Sequence[tuple[str | None, str]] = (),
     not_granted: Sequence[str] = (),
+    hints: Sequence[str] = (),
 ) -> CaseInfo:
     """Return the plain values of *case* that every report of it carries.
 
@@ -54,6 +55,7 @@ def case_info(
         advisories=tuple(text for _, text in advisories),
         grader_advisories=by_grader,
         warnings=case.warnings,
+        hints=tuple(hints),
         not_granted=tuple(not_granted),
         plugins=tuple(_plugin(case)),
         source_file=str(case.source_file),
