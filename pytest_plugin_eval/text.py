@@ -8,6 +8,7 @@ from collections.abc import Iterable
 __all__ = [
     "cut",
     "did_you_mean",
+    "name_pattern",
     "one_line",
     "plural",
     "printable",
@@ -35,6 +36,12 @@ def shown(value: object) -> str:
     """Return the ``repr`` of a value for a message, cut at 80 characters."""
     text = repr(value)
     return text if len(text) <= SHOWN_LENGTH else text[: SHOWN_LENGTH - 1] + "…"
+
+
+def name_pattern(glob: str) -> re.Pattern[str]:
+    """Return what a ``--case`` glob matches: ``*`` any run of characters, ``?`` one, no others."""
+    special: dict[str, str] = {"*": ".*", "?": "."}
+    return re.compile("".join(special.get(char, re.escape(char)) for char in glob), re.DOTALL)
 
 
 def one_line(text: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_plugin_eval.agents.base import AgentRequest
+from pytest_plugin_eval.cases.case import Case
 from pytest_plugin_eval.cases.fingerprint import plugin_hash, prompt_hash, settings_hash
 from pytest_plugin_eval.errors import RecordError
 from pytest_plugin_eval.records.codec import read_record
@@ -16,7 +17,7 @@ from pytest_plugin_eval.records.model import Ending, RunKey, RunOutcome, RunReco
 from pytest_plugin_eval.records.trace import Trace
 from pytest_plugin_eval.text import shown
 
-__all__ = ["Replay"]
+__all__ = ["Replay", "changed_since"]
 
 
 class Replay:
@@ -45,7 +46,7 @@ class Replay:
                 f"{path}: is the record of {_named(record.key)}, expected that of "
                 f"{_named(request.key)}; record the case again with --eval-mode record",
             )
-        changed = [] if self._named else _changes(request, record)
+        changed = [] if self._named else changed_since(request.case, record)
         if changed:
             return _unusable(
                 request,
@@ -72,7 +73,8 @@ def _of_older_plugin(record: RunRecord) -> RunRecord:
     return replace(record, provenance={**record.provenance, "plugin_changed": "yes"})
 
 
-def _changes(request: AgentRequest, record: RunRecord) -> list[str]:
+def changed_since(case: Case, record: RunRecord) -> list[str]:
+    """Return what of the case is not as it was when the record was made, in words."""
     checks = (
         ("prompt", prompt_hash, "the prompt"),
         ("settings", settings_hash, "a setting of the case"),
@@ -80,7 +82,7 @@ def _changes(request: AgentRequest, record: RunRecord) -> list[str]:
     return [
         word
         for name, current, word in checks
-        if name in record.provenance and record.provenance[name] != current(request.case)
+        if name in record.provenance and record.provenance[name] != current(case)
     ]
 
 

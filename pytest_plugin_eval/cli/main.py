@@ -18,7 +18,6 @@ _LATER = {
     "certify": "score a plugin in depth and write a certificate",
     "compare": "compare two versions of a skill",
     "init": "set up quality scores",
-    "rescore": "grade saved results again",
     "diff": "compare two saved results",
     "merge": "put the results of several machines together",
     "report": "render the HTML report of saved results",
@@ -30,11 +29,11 @@ _LATER = {
 
 
 class _Commands(click.Group):
-    """Finds `run` and the commands that are still to come."""
+    """Finds the commands, and those that are still to come."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 -- click's signature
         """Return the commands in the order of the help text."""
-        return ["run", *_LATER]
+        return ["run", "rescore", *_LATER]
 
     def get_command(
         self,
@@ -47,6 +46,10 @@ class _Commands(click.Group):
             from pytest_plugin_eval.cli.run_command import run
 
             return run
+        if cmd_name == "rescore":
+            from pytest_plugin_eval.cli.rescore_command import rescore
+
+            return rescore
         return _later(cmd_name) if cmd_name in _LATER else None
 
     def resolve_command(

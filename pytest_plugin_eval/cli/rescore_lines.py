@@ -7,21 +7,29 @@ from collections.abc import Iterator
 from pytest_plugin_eval.records.model import RunKey
 from pytest_plugin_eval.reports.columns import decimals, signed
 from pytest_plugin_eval.reports.run_lines import EXPLANATION_LENGTH
-from pytest_plugin_eval.results.changes import CaseChange, Changes, GraderChange
+from pytest_plugin_eval.results.changes import Changes, GraderChange
 from pytest_plugin_eval.text import cut, plural
 
-__all__ = ["change_lines", "summary_line"]
+__all__ = ["case_lines", "grader_lines", "summary_line"]
 
 ABSENT = "—"
 
 
-def change_lines(changes: Changes) -> Iterator[str]:
-    """Yield, case by case, each grader that came to something else, then the case's numbers."""
+def grader_lines(changes: Changes) -> Iterator[str]:
+    """Yield each grader that came to something else, and each run that lost its score."""
     for case in changes.cases:
-        yield f"{case.name}" + (" (not in the old document)" if case.is_new else "")
-        yield from (f"  {_grader(change)}" for change in case.graders)
-        yield from (f"  {_run(key)}: not measured any more: {why}" for key, why in case.lost)
-        yield f"  {_numbers(case)}"
+        yield from (f"{case.name} {_grader(change)}" for change in case.graders)
+        for key, why in case.lost:
+            yield f"{case.name} {_run(key)}: not measured any more: {why}"
+
+
+def case_lines(changes: Changes) -> Iterator[str]:
+    """Yield the numbers of each case before and after."""
+    for case in changes.cases:
+        text = f"{case.name}: score {_score(case.old_score)} -> {_score(case.new_score)}"
+        if case.old_delta is not None or case.new_delta is not None:
+            text += f", Δ {_delta(case.old_delta)} -> {_delta(case.new_delta)}"
+        yield text + (" (not in the old document)" if case.is_new else "")
 
 
 def summary_line(changes: Changes) -> str:
@@ -43,23 +51,13 @@ def _grader(change: GraderChange) -> str:
     if change.explanation:
         line += f": {cut(change.explanation, EXPLANATION_LENGTH)}"
     if change.old_votes is not None:
-        line += f" (before: {_votes(change.old_votes)})"
+        words = " ".join("PASS" if passed else "FAIL" for passed in change.old_votes)
+        line += f" (before: {words})"
     return line
-
-
-def _votes(votes: tuple[bool, ...]) -> str:
-    return " ".join("PASS" if passed else "FAIL" for passed in votes)
 
 
 def _run(key: RunKey) -> str:
     return f"{key.arm.value}-{key.number}"
-
-
-def _numbers(case: CaseChange) -> str:
-    text = f"score {_score(case.old_score)} -> {_score(case.new_score)}"
-    if case.old_delta is not None or case.new_delta is not None:
-        text += f"  Δ {_delta(case.old_delta)} -> {_delta(case.new_delta)}"
-    return text
 
 
 def _score(score: float | None) -> str:

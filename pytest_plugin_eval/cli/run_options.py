@@ -17,7 +17,7 @@ from pytest_plugin_eval.cli import run_values
 from pytest_plugin_eval.errors import SettingsError
 from pytest_plugin_eval.text import did_you_mean, shown
 
-__all__ = ["STDOUT", "RunOptions", "checked", "spread_lists"]
+__all__ = ["STDOUT", "RunOptions", "check_json_path", "checked", "converted", "spread_lists"]
 
 STDOUT = "-"
 """What `--json` holds when no path follows it."""
@@ -95,23 +95,23 @@ def checked(given: dict[str, object]) -> RunOptions:
     texts = {name: value for name, value in given.items() if isinstance(value, str)}
     _refuse(given)
     numbers: dict[str, object] = {
-        "runs": _converted("--runs", texts.get("runs"), run_values.runs),
-        "threshold": _converted("--threshold", texts.get("threshold"), run_values.share),
-        "max_cost_usd": _converted("--max-cost-usd", texts.get("max_cost_usd"), run_values.amount),
-        "concurrency": _converted("--concurrency", texts.get("concurrency"), run_values.at_once)
+        "runs": converted("--runs", texts.get("runs"), run_values.runs),
+        "threshold": converted("--threshold", texts.get("threshold"), run_values.share),
+        "max_cost_usd": converted("--max-cost-usd", texts.get("max_cost_usd"), run_values.amount),
+        "concurrency": converted("--concurrency", texts.get("concurrency"), run_values.at_once)
         or 1,
     }
     _choose("--ablation", texts.get("ablation"), ("none", "with-without"))
     _choose("--mocks", texts.get("mocks"), ("record", "off"))
     if texts.get("mocks") == "off":
         raise click.ClickException("--mocks off: not available in this version yet")
-    _check_json_path(texts.get("json"))
+    check_json_path(texts.get("json"))
     rest = {name: value for name, value in given.items() if name in RunOptions.__dataclass_fields__}
     rest |= {name: texts.get(name) or None for name in ("model", "judge_model", "output_dir")}
     if rest["output_dir"] is not None:
         rest["output_dir"] = Path(str(rest["output_dir"])).absolute()
     if rest["eval_dir"] is not None:
-        rest["eval_dir"] = _converted("--eval-dir", texts["eval_dir"], normalised_eval_dir, "")
+        rest["eval_dir"] = converted("--eval-dir", texts["eval_dir"], normalised_eval_dir, "")
     rest |= {name: run_values.tools(rest[name]) for name in ("allow_tools", "disallow_tools")}
     return RunOptions(**(rest | numbers))  # type: ignore[arg-type]  # click gives each its type
 
@@ -128,7 +128,8 @@ def _refuse(given: dict[str, object]) -> None:
             raise click.ClickException(f"{option}: not available in this version yet")
 
 
-def _check_json_path(path: str | None) -> None:
+def check_json_path(path: str | None) -> None:
+    """Refuse a path of ``--json`` that cannot be a document, or would replace something else."""
     if path in {None, STDOUT}:
         return
     if not str(path).endswith(".json"):
@@ -148,9 +149,13 @@ def _choose(option: str, text: str | None, words: Sequence[str]) -> None:
         )
 
 
-def _converted(
+def converted(
     option: str, text: str | None, convert: Callable[[str], T], unset: str | None = None
 ) -> T | None:
+    """Return the value of an option, or ``None`` when it was not given.
+
+    Raises `click.ClickException`, naming the option, for what *convert* refuses.
+    """
     # An empty value is an option not given, where *unset* does not say otherwise.
     if text is None or (unset is None and not text):
         return None

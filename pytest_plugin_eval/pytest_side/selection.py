@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Generator
 from functools import cache
@@ -19,11 +18,14 @@ from pytest_plugin_eval.pytest_side.stash import (
     workbench_key,
 )
 from pytest_plugin_eval.settings import Mode
+from pytest_plugin_eval.text import name_pattern
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.pytest_side.collector import EvalRun
 
 __all__ = ["EvalSelection"]
+
+_pattern = cache(name_pattern)
 
 
 class EvalSelection:
@@ -105,7 +107,7 @@ class EvalSelection:
         if settings.tags and not set(settings.tags) & set(run.planned.case.tags):
             return False
         return not settings.case_glob or bool(
-            _glob(settings.case_glob).fullmatch(run.planned.case.name)
+            _pattern(settings.case_glob).fullmatch(run.planned.case.name)
         )
 
     def _unnamed(self, runs: list[EvalRun]) -> list[EvalRun]:
@@ -133,10 +135,3 @@ def _runs(items: list[pytest.Item]) -> list[EvalRun]:
     from pytest_plugin_eval.pytest_side.collector import EvalRun
 
     return [item for item in items if isinstance(item, EvalRun)]
-
-
-@cache
-def _glob(pattern: str) -> re.Pattern[str]:
-    """Return the reference's glob: ``*`` any run of characters, ``?`` one, the rest literal."""
-    special: dict[str, str] = {"*": ".*", "?": "."}
-    return re.compile("".join(special.get(char, re.escape(char)) for char in pattern), re.DOTALL)

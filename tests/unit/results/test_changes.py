@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_plugin_eval.cli.rescore_lines import change_lines, summary_line
+from pytest_plugin_eval.cli.rescore_lines import case_lines, grader_lines, summary_line
 from pytest_plugin_eval.errors import EvalError
 from pytest_plugin_eval.records.model import Arm, RunKey
 from pytest_plugin_eval.reports.document import document_text
@@ -73,11 +73,11 @@ def test_flipped_verdict_is_told_with_its_votes() -> None:
             explanation="judge votes: FAIL FAIL PASS",
         ),
     )
-    assert list(change_lines(found)) == [
-        "first-case",
-        "  with-1 tone: passed -> failed: judge votes: FAIL FAIL PASS (before: PASS PASS PASS)",
-        "  score 1.00 -> 0.50",
+    assert list(grader_lines(found)) == [
+        "first-case with-1 tone: passed -> failed: "
+        "judge votes: FAIL FAIL PASS (before: PASS PASS PASS)",
     ]
+    assert list(case_lines(found)) == ["first-case: score 1.00 -> 0.50"]
     assert summary_line(found) == "1 of 2 verdicts changed, in 1 of 1 case"
 
 
@@ -100,11 +100,9 @@ def test_statuses(old: str, new: str, expected: list[tuple[VerdictStatus, Verdic
 def test_graders_that_came_and_went() -> None:
     found = changes(saved(one((verdict("P", "a"),))), one((verdict("P", "b"),)))
 
-    assert list(change_lines(found)) == [
-        "first-case",
-        "  with-1 b: absent -> passed: matched x",
-        "  with-1 a: passed -> absent: matched x",
-        "  score 1.00 -> 1.00",
+    assert list(grader_lines(found)) == [
+        "first-case with-1 b: absent -> passed: matched x",
+        "first-case with-1 a: passed -> absent: matched x",
     ]
 
 
@@ -112,10 +110,10 @@ def test_run_that_is_not_measured_any_more() -> None:
     found = changes(saved(one((verdict("P"),))), one((verdict("E", explanation="no judge"),)))
 
     assert found.lost == 1
-    assert list(change_lines(found))[2] == (
-        "  with-1: not measured any more: grader 'flag' errored: no judge"
+    assert list(grader_lines(found))[1] == (
+        "first-case with-1: not measured any more: grader 'flag' errored: no judge"
     )
-    assert list(change_lines(found))[3] == "  score 1.00 -> —"
+    assert list(case_lines(found)) == ["first-case: score 1.00 -> —"]
     assert summary_line(found).endswith("; 1 run not measured any more")
 
 
@@ -132,9 +130,9 @@ def test_delta_stands_beside_the_score() -> None:
         for letters in ("PP", "FF")
     )
 
-    lines = list(change_lines(changes(saved(old), new)))
+    lines = list(case_lines(changes(saved(old), new)))
 
-    assert lines[-1] == "  score 1.00 -> 0.00  Δ +0.50 -> -0.50"
+    assert lines == ["first-case: score 1.00 -> 0.00, Δ +0.50 -> -0.50"]
 
 
 def test_cases_are_matched_by_id() -> None:

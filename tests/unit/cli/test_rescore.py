@@ -1,0 +1,428 @@
+"""`plugin-eval rescore` with a judge that answers from a list."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_plugin_eval.cases import discovery
+from pytest_plugin_eval.cases.fingerprint import settings_hash
+from pytest_plugin_eval.cli.main import main
+from pytest_plugin_eval.cli.rescore import RescoreOptions, rescore
+from pytest_plugin_eval.errors import EvalError, JudgeError
+from pytest_plugin_eval.judges.base import JudgeReply, JudgeRequest
+from pytest_plugin_eval.records.codec import read_record
+from pytest_plugin_eval.records.model import Arm, Ending, RunKey, RunOutcome
+from pytest_plugin_eval.storage.record_files import write_record
+from tests.support.records import record, said
+from tests.support.suites import MANIFEST, load, write_tree
+
+TONE = "---\ntype: llm\n---\nIs it friendly?\n"
+HELLO = "---\ntype: regex\npattern: hello\n---\n"
+CASE = {"prompt.md": "Say hello.", "graders/tone.md": TONE, "graders/hello.md": HELLO}
+Captured = pytest.CaptureFixture[str]
+
+
+@dataclass(slots=True)
+class FakeJudge:
+    """Gives answers in turn, the last one over and over."""
+
+    answers: list[str]
+    price_usd: float | None = 0.001
+    on_ask: Callable[[], None] = lambda: None
+    requests: list[JudgeRequest] = field(default_factory=list)
+
+    description = "a judge of this test"
+
+    def resolved(self, model: str | None) -> str:
+        return model or "fake-judge"
+
+    def estimate_usd(self, model: str, *, input_tokens: int, output_tokens: int) -> float | None:
+        return self.price_usd
+
+    def ask(self, request: JudgeRequest) -> JudgeReply:
+        self.requests.append(request)
+        self.on_ask()
+        text = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        return JudgeReply(text=text, model=f"{request.model}-1", cost_usd=self.price_usd)
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The results of a session in which the judge said PASS to everything."""
+
+    plugin: Path
+    results: Path
+
+    def rescore(self, judge: FakeJudge | None = None, **options: object) -> int:
+        """Rescore with a judge; without one, none can be found."""
+        given = RescoreOptions(results=self.results, **options)  # type: ignore[arg-type]  # a test's choice
+        return rescore(given, find=lambda: judge or no_judge())
+
+    def newest(self) -> Mapping[str, Any]:
+        """Return the newest rescored document."""
+        paths = sorted((self.results / "rescored").glob("*/aggregate-result.json"))
+        document: Mapping[str, Any] = json.loads(paths[-1].read_text("utf-8"))
+        return document
+
+    def votes(self, run: str = "with-1") -> list[tuple[int, int, bool]]:
+        """Return judging, number and answer of every vote in a record."""
+        kept = read_record(self.results / f"runs/evals/first/{run}.jsonl").votes
+        return [(vote.judging, vote.number, vote.passed) for vote in kept]
+
+
+def no_judge() -> FakeJudge:
+    """Be the machine without a judge."""
+    raise JudgeError("no judge on this machine: install the extra 'judge'")
+
+
+def write_runs(
+    base: Path, case: str = "evals/first", *, endings: Mapping[str, Ending] | None = None
+) -> None:
+    """Write two runs of either arm."""
+    for arm in Arm:
+        for number in (1, 2):
+            reply = "hello" if arm is Arm.WITH else "go away"
+            made = record(said(f"{reply}, {number}"))
+            ending = (endings or {}).get(f"{arm.value}-{number}", Ending.COMPLETED)
+            error = None if ending is Ending.COMPLETED else "it broke"
+            write_record(
+                base,
+                replace(
+                    made,
+                    key=RunKey(case=case, arm=arm, number=number),
+                    outcome=RunOutcome(ending=ending, error=error, turns=1, cost_usd=0.25),
+                    provenance={"model": "claude-x", "recorded_at": "2026-01-02T03:04:05Z"},
+                ),
+            )
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> Path:
+    """Return a plugin with one case."""
+    files = {f"evals/first/{name}": text for name, text in CASE.items()}
+    return write_tree(tmp_path / "plugin", {**MANIFEST, **files})
+
+
+@pytest.fixture
+def saved(plugin: Path, capsys: Captured) -> Saved:
+    """Return the results of a session of that plugin."""
+    return session(plugin, capsys)
+
+
+def session(plugin: Path, capsys: Captured, **options: object) -> Saved:
+    """Write results with a document in which the judge said PASS to everything."""
+    found = Saved(plugin, plugin / "evals/results/2026-01-31T12-00-00-000Z")
+    if not (found.results / "runs").exists():
+        write_runs(found.results / "runs")
+    found.rescore(FakeJudge(["PASS"]), **options)
+    document = next((found.results / "rescored").glob("*/aggregate-result.json"))
+    document.rename(found.results / "aggregate-result.json")
+    shutil.rmtree(found.results / "rescored")
+    capsys.readouterr()
+    return found
+
+
+def test_judge_that_says_the_same_changes_nothing(saved: Saved, capsys: Captured) -> None:
+    before = (saved.results / "aggregate-result.json").read_bytes()
+
+    assert saved.rescore(FakeJudge(["PASS"])) == 0
+
+    assert capsys.readouterr().out.splitlines()[:-1] == [
+        f"rescoring 4 runs of 1 case in {saved.results}",
+        "judge: asking for 12 votes, about $0.0120, from a judge of this test",
+        "first: score 1.00 -> 1.00, Δ +0.50 -> +0.50",
+        "0 of 8 verdicts changed, in 0 of 1 case",
+        "judge noise (same record, judged again): 0 %, 0 of 4 verdicts changed",
+        "split votes: 0 %, 0 of 8 judgings not unanimous",
+        "agent noise (other run), judge's graders: 0 %, 0 of 2 pairs of runs disagree",
+        "agent noise (other run), all graders: 0 %, 0 of 4 pairs of runs disagree",
+    ]
+    assert (saved.results / "aggregate-result.json").read_bytes() == before
+
+
+def test_flipped_verdict(saved: Saved, capsys: Captured) -> None:
+    # The votes of all runs go out together: which one the first answers are for, nobody knows.
+    (saved.plugin / "evals/first/graders/tone.md").write_text(
+        "---\ntype: llm\narm: with-only\n---\nIs it friendly?\n", encoding="utf-8"
+    )
+    for run in ("with-2", "without-1", "without-2"):
+        (saved.results / f"runs/evals/first/{run}.jsonl").unlink()
+
+    assert saved.rescore(FakeJudge(["FAIL"])) == 0
+
+    out = capsys.readouterr().out
+    assert "first with-1 tone: passed -> failed: judge votes: FAIL FAIL FAIL (before: PASS" in out
+    assert "1 of 2 verdicts changed, in 1 of 1 case" in out
+    assert "judge noise (same record, judged again): 100 %, 1 of 1 verdict changed" in out
+    assert saved.votes() == [(1, n, True) for n in (1, 2, 3)] + [(2, n, False) for n in (1, 2, 3)]
+
+
+def test_new_document(saved: Saved, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.json"
+
+    saved.rescore(FakeJudge(["FAIL"]), json=copy)
+
+    new = saved.newest()
+    assert json.loads(copy.read_text("utf-8")) == new
+    assert (new["harness"]["mode"], new["partial"]) == ("rescore", False)
+    assert new["aggregates"]["overallScore"] == 0.5
+    assert new["suite"]["spentUsd"] == pytest.approx(0.012)
+    assert new["suite"]["threshold"] == 1.0
+    votes = new["cases"][0]["arms"]["with"][0]["graders"][1]["judgeVotes"]
+    assert votes == [False, False, False]
+
+
+def test_no_judge_grades_by_recorded_votes(saved: Saved, capsys: Captured) -> None:
+    (saved.plugin / "evals/first/graders/hello.md").write_text(
+        "---\ntype: regex\npattern: goodbye\n---\n", encoding="utf-8"
+    )
+
+    assert saved.rescore(None, no_judge=True) == 0
+
+    out = capsys.readouterr().out
+    assert "first with-1 hello: passed -> failed" in out
+    assert "2 of 8 verdicts changed" in out
+    assert "judge:" not in out
+    assert len(saved.votes()) == 3
+
+
+def test_no_judge_without_recorded_votes(plugin: Path, saved: Saved, capsys: Captured) -> None:
+    (plugin / "evals/first/graders/tone.md").write_text(
+        "---\ntype: llm\n---\nIs it rude?\n", encoding="utf-8"
+    )
+
+    assert saved.rescore(None, no_judge=True) == 1
+
+    out = capsys.readouterr().out
+    assert "judge: 12 votes not recorded, and --no-judge asks for none" in out
+    assert "first with-1: not measured any more: grader 'tone' errored" in out
+    assert "first: score 1.00 -> —, Δ +0.50 -> —" in out
+
+
+def test_free_only_session_is_judged_later(plugin: Path, capsys: Captured) -> None:
+    saved = session(plugin, capsys)
+    path = saved.results / "aggregate-result.json"
+    path.write_text(path.read_text("utf-8").replace('"freeOnly": false', '"freeOnly": true'))
+
+    assert saved.rescore(None, no_judge=True) == 0
+    assert "first with-1 tone: passed -> skipped: left out" in capsys.readouterr().out
+    assert saved.rescore(FakeJudge(["PASS"])) == 0
+    assert "0 of 8 verdicts changed" in capsys.readouterr().out
+
+
+def test_votes_and_model(saved: Saved) -> None:
+    judge = FakeJudge(["PASS"])
+
+    assert saved.rescore(judge, votes=5, judge_model="other") == 0
+
+    assert len(judge.requests) == 20
+    assert {request.model for request in judge.requests} == {"other"}
+    assert saved.newest()["suite"]["judgeModel"] == "other"
+
+
+def test_model_of_the_session_judges_again(plugin: Path, capsys: Captured) -> None:
+    saved = session(plugin, capsys, judge_model="chosen")
+    judge = FakeJudge(["PASS"])
+
+    saved.rescore(judge)
+
+    assert {request.model for request in judge.requests} == {"chosen"}
+
+
+def test_ceiling_of_nothing_asks_nothing(saved: Saved, capsys: Captured) -> None:
+    judge = FakeJudge(["PASS"])
+
+    assert saved.rescore(judge, max_cost_usd=0.0) == 2
+
+    assert judge.requests == []
+    assert "tone: passed -> skipped: skipped: cost ceiling $0 reached" in capsys.readouterr().out
+    assert saved.newest()["partialReason"] == "cost_ceiling"
+
+
+def test_ceiling_keeps_what_was_paid_for(saved: Saved) -> None:
+    judge = FakeJudge(["PASS"], price_usd=1.0)
+
+    assert saved.rescore(judge, max_cost_usd=2.0) == 2
+
+    runs = [f"{arm}-{number}" for arm in ("with", "without") for number in (1, 2)]
+    kept = sum(len(saved.votes(run)) for run in runs)
+    assert 2 <= len(judge.requests) < 12
+    assert kept == 12 + len(judge.requests)
+
+
+def test_unknown_price(saved: Saved, capsys: Captured) -> None:
+    assert saved.rescore(FakeJudge(["PASS"], price_usd=None)) == 0
+    assert "asking for 12 votes, at an unknown price, from" in capsys.readouterr().out
+    assert saved.rescore(FakeJudge(["PASS"], price_usd=None), max_cost_usd=5.0) == 2
+
+
+def test_no_judge_to_be_found(saved: Saved) -> None:
+    with pytest.raises(EvalError, match="no judge on this machine"):
+        saved.rescore(None)
+
+    assert not (saved.results / "rescored").exists()
+
+
+def interrupt_once() -> Callable[[], None]:
+    """Return a function that presses Ctrl-C when it is called for the first time."""
+    signals = iter((signal.SIGINT,))
+
+    def press() -> None:
+        for number in signals:
+            os.kill(os.getpid(), number)
+
+    return press
+
+
+def test_interrupt_keeps_the_votes_paid_for(saved: Saved, capsys: Captured) -> None:
+    judge = FakeJudge(["PASS"], on_ask=interrupt_once())
+
+    assert saved.rescore(judge) == 130
+
+    kept = sum(len(saved.votes(f"{a}-{n}")) for a in ("with", "without") for n in (1, 2)) - 12
+    assert kept == len(judge.requests) > 0
+    assert f"interrupted: {kept} vote" in capsys.readouterr().out
+    assert not (saved.results / "rescored").exists()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_changed_prompt_is_a_line(plugin: Path, capsys: Captured) -> None:
+    runs = plugin / "evals/results/2026-01-31T12-00-00-000Z/runs"
+    write_runs(runs)
+    for path in sorted(runs.glob("evals/first/with-*.jsonl")):
+        old = read_record(path)
+        hashes = {"prompt": "0" * 64, "settings": settings_hash(load(plugin / "evals/first"))}
+        write_record(runs, replace(old, provenance={**old.provenance, **hashes}))
+    saved = session(plugin, capsys)
+
+    assert saved.rescore(FakeJudge(["PASS"])) == 0
+
+    assert (
+        "note: first: the prompt changed since 2 runs of 4; graded all the same"
+        in capsys.readouterr().out
+    )
+
+
+def test_unmeasured_run_stays_so(plugin: Path, capsys: Captured) -> None:
+    runs = plugin / "evals/results/2026-01-31T12-00-00-000Z/runs"
+    write_runs(runs, endings={"with-2": Ending.AGENT_ERROR, "without-1": Ending.SETUP_FAILED})
+    saved = session(plugin, capsys)
+    judge = FakeJudge(["PASS"])
+
+    assert saved.rescore(judge) == 0
+
+    assert len(judge.requests) == 6
+
+
+def test_record_that_cannot_be_read(saved: Saved, capsys: Captured) -> None:
+    path = saved.results / "runs/evals/first/with-2.jsonl"
+    path.write_bytes(path.read_bytes()[:-20])
+
+    assert saved.rescore(FakeJudge(["PASS"])) == 1
+
+    out, err = capsys.readouterr()
+    assert f"Error: {path}" in err
+    assert "the file is cut" in err
+    assert "first with-2: not measured any more" in out
+
+
+def test_case_that_has_gone(saved: Saved, capsys: Captured) -> None:
+    write_tree(saved.plugin, {f"evals/other/{name}": text for name, text in CASE.items()})
+    write_runs(saved.results / "runs", "evals/other")
+    shutil.rmtree(saved.plugin / "evals/first")
+    discovery.forget()
+
+    assert saved.rescore(FakeJudge(["PASS"])) == 1
+
+    out, err = capsys.readouterr()
+    assert "evals/first: is no case any more, 4 records cannot be graded" in err
+    assert "other: score — -> 1.00" in out
+    assert "(not in the old document)" in out
+
+
+def test_case_filter(saved: Saved, capsys: Captured) -> None:
+    write_tree(saved.plugin, {f"evals/other/{name}": text for name, text in CASE.items()})
+    write_runs(saved.results / "runs", "evals/other")
+
+    assert saved.rescore(FakeJudge(["PASS"]), case="fi*") == 0
+    assert "rescoring 4 runs of 1 case" in capsys.readouterr().out
+    assert saved.newest()["suite"]["caseFilter"] == "fi*"
+    with pytest.raises(EvalError, match="no case of these results matches --case 'x'"):
+        saved.rescore(FakeJudge(["PASS"]), case="x")
+
+
+def test_recordings_are_compared_with_their_own_votes(
+    saved: Saved, tmp_path: Path, capsys: Captured
+) -> None:
+    recordings = saved.plugin / "evals/recordings"
+    shutil.copytree(saved.results / "runs", recordings)
+
+    code = Saved(saved.plugin, recordings).rescore(FakeJudge(["FAIL"]))
+
+    out = capsys.readouterr().out
+    assert code == 0
+    assert "first with-2 tone: passed -> failed: judge votes: FAIL FAIL FAIL (before: PASS" in out
+    assert "4 of 8 verdicts changed" in out
+
+
+def test_one_arm_stays_one_arm(saved: Saved) -> None:
+    path = saved.results / "aggregate-result.json"
+    path.write_text(path.read_text("utf-8").replace('"with-without"', '"none"'))
+    judge = FakeJudge(["PASS"])
+
+    saved.rescore(judge)
+
+    assert len(judge.requests) == 6
+    assert saved.newest()["suite"]["ablation"] == "none"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param([], "Missing argument 'RESULTS'", id="no-argument"),
+        pytest.param(["gone"], "Error: gone: no such directory, expected a results", id="gone"),
+        pytest.param(
+            [".", "--votes", "2"],
+            "--votes: expected an odd number from 1 to 99, got '2'",
+            id="even",
+        ),
+        pytest.param([".", "--json", "x"], "--json: the path must end in .json", id="json"),
+        pytest.param(
+            [".", "--max-cost-usd", "-1"],
+            "--max-cost-usd: expected a number of at least 0",
+            id="usd",
+        ),
+        pytest.param([".", "--modle"], "No such option", id="misspelt"),
+    ],
+)
+def test_input_errors_are_one_message(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Captured,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["rescore", *arguments]) == 1
+
+    out, err = capsys.readouterr()
+    assert message in err
+    assert out == ""
+
+
+def test_help_says_what_it_does(capsys: Captured) -> None:
+    assert main(["rescore", "--help"]) == 0
+    assert "Grade saved records afresh" in capsys.readouterr().out
