@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import threading
 import time
@@ -157,21 +158,32 @@ class RunMaker:
         notes = [] if note is None else [note]
         spent_usd, attempt, record = 0.0, 0, None
         while (refused := self._refusal(planned, key)) is None:
-            earlier = with_earlier(record.outcome, earlier) if record is not None else earlier
             record = self._attempt(planned, key)
             attempt += 1
             spent_usd += record.outcome.cost_usd or 0.0
-            if not self._is_repeated(record, attempt):
+            earlier = with_earlier(record.outcome, earlier)
+            record = replace(record, outcome=earlier)
+            if not self._is_repeated(planned, record, attempt):
                 break
             notes.append(f"attempt {attempt} was not measured: {record.outcome.error}")
         if record is None:
             assert refused is not None
-            record = _not_started(key, refused.reason)
-            return Made(planned, record, "", 0.0, is_at_ceiling=refused.is_at_ceiling)
+            return self._unmade(planned, key, refused)
         if refused is not None:
             notes.append(f"not repeated: {refused.reason}")
-        record = replace(record, outcome=with_earlier(record.outcome, earlier))
         return Made(planned, _noted(record, *notes), "", spent_usd)
+
+    def _unmade(self, planned: PlannedCase, key: RunKey, refused: _Refusal) -> Made:
+        """Return a run that was not started, or what an earlier session paid for in vain."""
+        resume = self._resume.get(planned.case.root)
+        left = None if resume is None else resume.unmeasured(key)
+        if left is None:
+            record = _not_started(key, refused.reason)
+            return Made(planned, record, "", 0.0, is_at_ceiling=refused.is_at_ceiling)
+        record = _noted(left, f"not made again: {refused.reason}")
+        return Made(
+            planned, record, "", 0.0, is_taken_over=True, is_at_ceiling=refused.is_at_ceiling
+        )
 
     def _attempt(self, planned: PlannedCase, key: RunKey) -> RunRecord:
         with self._ledger.call() as call:
@@ -180,7 +192,7 @@ class RunMaker:
         self._note(planned, record)
         return record
 
-    def _is_repeated(self, record: RunRecord, attempt: int) -> bool:
+    def _is_repeated(self, planned: PlannedCase, record: RunRecord, attempt: int) -> bool:
         """Wait for the next attempt where there is to be one."""
         if attempt > self._settings.retries or self._stopped is not None:
             return False
@@ -191,7 +203,13 @@ class RunMaker:
             now=time.time(),
             jitter=random.random,
         )
-        return pause_s is not None and not self._stop.wait(pause_s)
+        if pause_s is None:
+            return False
+        # A session that is killed during the next attempt has paid for this one. Where it cannot
+        # be written, that is told of the last attempt.
+        with contextlib.suppress(OSError):
+            self._keeper.keep(planned, record)
+        return not self._stop.wait(pause_s)
 
     def _request(self, planned: PlannedCase, key: RunKey) -> AgentRequest:
         return AgentRequest(
