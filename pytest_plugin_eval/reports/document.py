@@ -164,6 +164,8 @@ def _case(case: CaseResult) -> dict[str, object]:
     }
     if info.advisories:
         fields["advisories"] = list(info.advisories)
+    if info.hints:
+        fields["hints"] = list(info.hints)
     fields["aggregates"] = _case_aggregates(case)
     fields["costs"] = _costs(case.runs)
     fields["passed"] = case.passed
@@ -214,6 +216,8 @@ def _run(run: RunReport) -> dict[str, object]:
         fields["unmeasuredReason"] = run.unmeasured_reason
     fields["ending"] = outcome.ending.value
     fields["attempts"] = outcome.attempts
+    if run.is_taken_over:
+        fields["takenOver"] = True
     without_verdict = [v for v in run.verdicts if v.status not in _REACHED]
     if without_verdict:
         fields["gradersWithoutVerdict"] = [_no_verdict(v) for v in without_verdict]

@@ -13,6 +13,7 @@ from pytest_plugin_eval.scoring.aggregate import suite_result
 from pytest_plugin_eval.scoring.model import Verdict
 from tests.support.golden import check_golden
 from tests.support.results import (
+    attempted,
     case,
     case_info,
     judged,
@@ -171,3 +172,15 @@ def test_sum_of_what_is_known_stands_beside_an_unknown_one() -> None:
         "knownUsd": 0.75,
         "unknownRuns": 1,
     }
+
+
+def test_run_of_an_earlier_session_is_marked() -> None:
+    runs = [replace(run("with-1"), is_taken_over=True), attempted(run("with-2"), 3)]
+    suite = suite_result(suite_info(resumed=1), [case(None, *runs)], partial_reason=None)
+
+    written = json.loads(document_text(suite))
+
+    (entries,) = (c["arms"]["with"] for c in written["cases"])
+    assert [entry.get("takenOver") for entry in entries] == [True, None]
+    assert [entry["attempts"] for entry in entries] == [1, 3]
+    assert written["suite"]["runsTakenOver"] == 1
