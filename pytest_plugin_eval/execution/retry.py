@@ -28,19 +28,20 @@ def pause_before(
 
     *attempt* is how many sessions the run has taken so far, from 1: the pause is *base_s* after the
     first and doubles with each further one, up to half as long again by *jitter*, which returns 0
-    to 1. It reaches to the time when the service takes requests again; where that is more than
-    `LONGEST_PAUSE_S` after *now*, in seconds since the epoch, waiting is not worth it.
+    to 1. It reaches to the time when the service takes requests again, spread as well, since all
+    who wait for that time would come at once. Where it is more than `LONGEST_PAUSE_S` after *now*,
+    in seconds since the epoch, waiting is not worth it.
     """
     if record.outcome.ending not in _REPEATED:
         return None
-    pause_s = min(base_s * 2.0 ** min(attempt - 1, _DOUBLINGS), LONGEST_PAUSE_S)
-    pause_s *= 1 + jitter() / 2
+    spread = jitter() / 2
+    pause_s = min(base_s * 2.0 ** min(attempt - 1, _DOUBLINGS), LONGEST_PAUSE_S) * (1 + spread)
     until = slow_down_until(record.trace, ended_at(record.outcome, now))
     if until is None:
         return pause_s
     if until - now > LONGEST_PAUSE_S:
         return None
-    return max(pause_s, until - now)
+    return max(pause_s, until - now + base_s * spread)
 
 
 def ended_at(outcome: RunOutcome, now: float) -> float:

@@ -41,6 +41,10 @@ def client_said(error: str) -> dict[str, Any]:
     return {"type": "assistant", "message": message, "error": error, "is_api_error_message": True}
 
 
+def retried(status: int | None) -> dict[str, Any]:
+    return {"type": "system", "subtype": "api_retry", "error_status": status}
+
+
 def ended(code: int | None = 0, **fields: Any) -> ChildResult:
     return ChildResult(lines=(), exit_code=code, **fields)
 
@@ -105,6 +109,24 @@ def ended(code: int | None = 0, **fields: Any) -> ChildResult:
             Ending.AGENT_ERROR,
             "exit 1: No conversation",
         ),
+        (
+            [client_said("server_error"), failure("API Error: mid-response")],
+            ended(1),
+            Ending.AGENT_ERROR,
+            None,
+        ),
+        (
+            [said(), client_said("rate_limit"), failure(api_error="usage_limit_reached")],
+            ended(1),
+            Ending.AGENT_ERROR,
+            None,
+        ),
+        (
+            [said(), client_said("authentication_failed"), said(), failure(api_error_status=500)],
+            ended(1),
+            Ending.AGENT_ERROR,
+            None,
+        ),
         ([said()], ended(1, stderr="boom\n"), Ending.NO_RESULT, "exit 1: boom"),
         ([], ended(0), Ending.NO_RESULT, "exit 0 without a result line"),
         ([said()], ended(-11), Ending.NO_RESULT, "ended by SIGSEGV without a result line"),
@@ -139,6 +161,38 @@ def test_run_without_an_answer_is_not_measured(
     found = classify(trace(*events), child, timeout_s=7)
 
     assert (found.ending, found.error) == (Ending.AGENT_ERROR, error)
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(429, "was refused with status 429"), (500, "was refused with status 500"), (None, "failed")],
+)
+def test_time_limit_while_a_request_is_repeated_is_the_services_doing(
+    status: int | None, words: str
+) -> None:
+    events = (said(), retried(status), {"type": "system", "subtype": "status"})
+
+    found = classify(trace(*events), ended(None, timed_out=True), timeout_s=7)
+
+    assert found.ending is Ending.AGENT_ERROR
+    assert found.error == f"timed out after 7s: a request {words} and was being repeated"
+
+
+@pytest.mark.parametrize("answer", [said(), said(parent_tool_use_id="t")], ids=["main", "subagent"])
+def test_time_limit_after_a_repetition_that_was_answered_is_the_agents_doing(
+    answer: dict[str, Any],
+) -> None:
+    events = (retried(429), answer, {"type": "user", "message": {"content": []}})
+
+    found = classify(trace(*events), ended(None, timed_out=True), timeout_s=7)
+
+    assert (found.ending, found.error) == (Ending.TIMED_OUT, "timed out after 7s")
+
+
+def test_session_that_was_stopped_is_interrupted_whatever_the_service_said() -> None:
+    found = classify(trace(said(), retried(429)), ended(None, stopped=True), timeout_s=7)
+
+    assert found.ending is Ending.INTERRUPTED
 
 
 def test_text_of_the_model_is_never_taken_for_an_error() -> None:
