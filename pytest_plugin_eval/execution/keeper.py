@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from pytest_plugin_eval.execution.planning import PlannedCase
 from pytest_plugin_eval.records.codec import read_record
@@ -22,6 +22,14 @@ T = TypeVar("T")
 
 RUNS = "runs"
 """Where a results directory holds its records."""
+
+
+class Kept(NamedTuple):
+    """What became of a record."""
+
+    path: Path | None = None
+    """Where a reader finds it; ``None`` when there was nothing to keep."""
+    note: str | None = None
 
 
 class Keeper:
@@ -49,20 +57,25 @@ class Keeper:
         """Return the results directory of a suite."""
         return self._results[root]
 
-    def keep(self, planned: PlannedCase, record: RunRecord) -> Path | None:
-        """Write a record that was just made; return where a reader finds it.
+    def keep(self, planned: PlannedCase, record: RunRecord) -> Kept:
+        """Write a record that was just made.
 
-        ``None`` when there is nothing to keep. Raises `OSError` when it cannot be written.
+        Raises `OSError` when it cannot be written to the results; a recording that cannot be
+        written is told, since the run is kept all the same.
         """
         if record.outcome.ending is Ending.NOT_STARTED:
-            return None
+            return Kept()
         if self._mode is Mode.REPLAY:
-            return self.place(planned, record.key)
+            return Kept(self.place(planned, record.key))
         results = self._results[planned.case.root]
         path = self._in_space(results, lambda: write_record(results / RUNS, record))
+        note = None
         if self._mode is Mode.RECORD and record.outcome.is_measured:
-            self._record(planned, record)
-        return path
+            try:
+                self._record(planned, record)
+            except OSError as error:
+                note = f"the recording could not be written: {error}"
+        return Kept(path, note)
 
     def place(self, planned: PlannedCase, key: RunKey) -> Path:
         """Return where the record of a run lies."""

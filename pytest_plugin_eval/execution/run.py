@@ -15,7 +15,7 @@ from pytest_plugin_eval.agents.base import AgentBackend, AgentRequest
 from pytest_plugin_eval.agents.limits import slow_down_until
 from pytest_plugin_eval.cases.case import Case
 from pytest_plugin_eval.errors import RecordError
-from pytest_plugin_eval.execution.keeper import Keeper
+from pytest_plugin_eval.execution.keeper import Keeper, Kept
 from pytest_plugin_eval.execution.planning import PlannedCase
 from pytest_plugin_eval.execution.resume import Resume, with_earlier
 from pytest_plugin_eval.execution.retry import pause_before
@@ -102,8 +102,8 @@ class RunMaker:
         else:
             made = self._taken_over(planned, key) or self._made(planned, key)
         try:
-            path = (
-                self._keeper.place(planned, key)
+            kept = (
+                Kept(self._keeper.place(planned, key))
                 if made.is_taken_over
                 else self._keeper.keep(planned, made.record)
             )
@@ -111,7 +111,8 @@ class RunMaker:
             note = f"the record could not be written: {error}"
             self._stopped = self._stopped or f"no further run: {note}"
             return made._replace(record=_noted(made.record, note))
-        return made._replace(path=str(path or ""))
+        record = made.record if kept.note is None else _noted(made.record, kept.note)
+        return made._replace(record=record, path=str(kept.path or ""))
 
     def reports(self, runs: Sequence[Made]) -> list[RunReport]:
         """Grade runs, those of several cases together."""

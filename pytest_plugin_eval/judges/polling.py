@@ -135,6 +135,12 @@ class Judge:
         """
         return self._found().description
 
+    def check_price(self) -> None:
+        """Raise `JudgeError` when a cost ceiling is set and no vote could be counted under it."""
+        trouble = self._unpriceable(self._found().resolved(self._model))
+        if trouble is not None:
+            raise JudgeError(f"{trouble.text}; choose another one with --eval-judge-model")
+
     def poll(
         self,
         asked: Sequence[tuple[Sequence[Vote], Poll]],

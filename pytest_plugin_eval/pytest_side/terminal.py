@@ -55,7 +55,8 @@ class EvalTerminal:
         note = self._config.stash[workbench_key].backend_note
         if mode is Mode.REPLAY:
             source = self._settings.from_dir or "the committed recordings"
-            line += f", from {source}; no agent, no cost"
+            asks = self._config.stash[workbench_key].asks_for_votes
+            line += f", from {source}; no agent{'' if asks else ', no cost'}"
         elif note:
             line += f", {note}"
         notes = self._config.stash[workbench_key].notes

@@ -203,6 +203,7 @@ class Workbench:
         """Find the judge before anything is spent, or say which votes a replay lacks."""
         if self.settings.mode is not Mode.REPLAY:
             self.notes.append(f"judge: {judge.check()}")
+            judge.check_price()
         elif not self._is_worker:
             from pytest_plugin_eval.execution.missing import missing_votes
 

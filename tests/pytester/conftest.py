@@ -14,8 +14,9 @@ import pytest
 import pytest_plugin_eval
 from pytest_plugin_eval.agents.base import AgentRequest
 from pytest_plugin_eval.agents.claude_cli import ClaudeCli
-from pytest_plugin_eval.execution import run
+from pytest_plugin_eval.execution import judging, run
 from pytest_plugin_eval.execution.retry import pause_before
+from pytest_plugin_eval.judges.base import JudgeReply, JudgeRequest
 from pytest_plugin_eval.records.model import Arm, Ending, RunKey, RunOutcome, RunRecord
 from pytest_plugin_eval.records.trace import Trace
 from pytest_plugin_eval.storage.record_files import write_record
@@ -189,4 +190,48 @@ def agent(monkeypatch: pytest.MonkeyPatch) -> StandInAgent:
     # as text would be resolved by way of the package to a module that no session uses any more.
     monkeypatch.setattr(ClaudeCli, "find", lambda **_: stand_in)
     monkeypatch.setattr(run, "pause_before", without_pause)
+    return stand_in
+
+
+class StandInJudge:
+    """Votes at once, by a function of the question; for what sessions do around votes."""
+
+    description = "stand-in judge"
+
+    def __init__(self) -> None:
+        self.requests: list[JudgeRequest] = []
+        self.answer: Callable[[str], str] = lambda question: "PASS"
+        self.cost_usd: float | None = 0.01
+        self.found = 0
+
+    def resolved(self, model: str | None) -> str:
+        """Return the model, or the default one."""
+        return model or "small-model"
+
+    def estimate_usd(self, model: str, *, input_tokens: int, output_tokens: int) -> float | None:
+        """Return the price that every call has."""
+        return self.cost_usd
+
+    def ask(self, request: JudgeRequest) -> JudgeReply:
+        """Note the request and answer it."""
+        self.requests.append(request)
+        text = "\n".join(part for part in request.parts if isinstance(part, str))
+        return JudgeReply(
+            text=self.answer(text), model=f"{request.model}-1", cost_usd=self.cost_usd
+        )
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+@pytest.fixture
+def judge(monkeypatch: pytest.MonkeyPatch) -> StandInJudge:
+    """Put a stand-in in the place of every judge, for sessions in this process."""
+    stand_in = StandInJudge()
+
+    def find(**_: object) -> StandInJudge:
+        stand_in.found += 1
+        return stand_in
+
+    monkeypatch.setattr(judging, "find_judge", find)
     return stand_in

@@ -94,17 +94,6 @@ def test_maxfail_counts_load_errors_as_pytest_does(broken: Suite) -> None:
     assert "evals/good::score" not in result.stdout.str()
 
 
-def test_case_for_a_judge_is_refused_before_any_run(suite: Suite, agent: StandInAgent) -> None:
-    suite.case("judged", graders={"nice": "---\ntype: llm\ncriteria: Is it nice?\n---\n"})
-    suite.case("free", front="runs: 1")
-
-    result = suite.pytester.runpytest("evals")
-
-    assert {request.key.case for request in agent.requests} == {"evals/free"}
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["*evals/judged/prompt.md: *llm*--eval-free-only*"])
-
-
 @pytest.mark.parametrize("workers", ["0", "1"])
 def test_free_only_leaves_judges_out_and_says_so(suite: Suite, workers: str) -> None:
     llm = "---\ntype: llm\ncriteria: Is it nice?\n---\n"

@@ -36,6 +36,7 @@ def test_live_session_keeps_every_record_in_its_results(suite: Suite, agent: Sta
         "runs/evals/group/first/with-2.jsonl",
         "runs/evals/group/first/without-1.jsonl",
         "runs/evals/group/first/without-2.jsonl",
+        "session.json",
     ]
     assert not (suite.evals / "recordings").exists()
     assert len(agent.requests) == 4
@@ -263,7 +264,7 @@ def test_run_is_graded_although_its_record_cannot_be_written(
     result = _live(suite, "--eval-mode", "record")
 
     result.assert_outcomes(passed=2)
-    result.stdout.fnmatch_lines(["*first with-1: the record could not be written: *"])
+    result.stdout.fnmatch_lines(["*first with-1: the recording could not be written: *"])
 
 
 def test_mode_is_said_before_and_after_the_runs(suite: Suite, agent: StandInAgent) -> None:

@@ -38,12 +38,23 @@ from tests.pytester.conftest import StandInAgent, Suite
         (["--eval-mocks", "off"], "--eval-mocks 'off': not available in this version yet"),
         (["--eval-depth", "deep"], "--eval-depth 'deep': not available in this version yet"),
         (["--eval-shard", "1/2"], "--eval-shard '1/2': not available in this version yet"),
-        (["--eval-resume", "x"], "--eval-resume 'x': not available in this version yet"),
+        (["--eval-resume", "x"], "--eval-resume: */x is not a directory"),
+        (
+            ["--eval-resume", "evals", "--eval-mode", "replay"],
+            "--eval-resume: makes runs, so not with --eval-mode replay",
+        ),
+        (
+            ["--eval-resume", "evals", "--eval-results-dir", "x"],
+            "--eval-resume: its results go to the directory it names, so not with --eval-results*",
+        ),
+        (["--eval-judge-votes", "2"], "--eval-judge-votes: expected an odd number *, got '2'"),
+        (["--eval-judge-votes", "x"], "--eval-judge-votes: expected an odd number *, got 'x'"),
+        (["--eval-retries", "-1"], "--eval-retries: expected a whole number from 0 to 10*"),
         (
             ["-o", "plugin_eval_threshold=2"],
             "plugin_eval_threshold: expected a number from 0 to 1*",
         ),
-        (["-o", "plugin_eval_resume=x"], "plugin_eval_resume 'x': not available *"),
+        (["-o", "plugin_eval_html=x"], "plugin_eval_html 'x': not available *"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -63,7 +74,6 @@ def test_bad_value_is_a_usage_error_that_names_it(
     [
         ["--eval-mocks", "record"],
         ["--eval-depth", "quick"],
-        ["--eval-judge-votes", "3"],
         ["--trust-plugin"],
         ["-o", "plugin_eval_trust=true"],
     ],

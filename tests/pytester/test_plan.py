@@ -26,18 +26,25 @@ def test_plan_counts_runs_and_judge_calls(two: Suite) -> None:
         [
             "evals/free: 6 runs (3 with + 3 without), 0 judge calls",
             "evals/judged: 4 runs (2 with + 2 without), 12 judge calls",
-            "*would be refused: has llm graders*",
-            "1 case, 6 runs, 0 judge calls",
+            "2 cases, 10 runs, 12 judge calls",
             "cost: unknown, there are no earlier results of this suite",
         ]
     )
 
 
+def test_plan_asks_no_judge_about_a_baseline_that_cannot_have_it(suite: Suite) -> None:
+    only = "---\ntype: llm\narm: with-only\ncriteria: Is it nice?\n---\n"
+    suite.case("judged", front="runs: 2", graders={"hello": HELLO, "nice": only})
+
+    _plan(suite).stdout.fnmatch_lines(["1 case, 4 runs, 6 judge calls"])
+
+
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (["--eval-runs", "1"], "1 case, 2 runs, 0 judge calls"),
-        (["--eval-ablation", "none"], "1 case, 3 runs, 0 judge calls"),
+        (["--eval-runs", "1"], "2 cases, 4 runs, 6 judge calls"),
+        (["--eval-ablation", "none"], "2 cases, 5 runs, 6 judge calls"),
+        (["--eval-judge-votes", "5"], "2 cases, 10 runs, 20 judge calls"),
         (["-k", "free and with-1"], "1 case, 1 run, 0 judge calls"),
         (["--eval-free-only"], "2 cases, 10 runs, 0 judge calls"),
     ],
