@@ -232,7 +232,8 @@ class Workbench:
                 lines = found[root].check(
                     tuple(planned.values()), self.settings, self.agent_version, os.environ
                 )
-                self.notes += lines
+                place = str(directory)
+                self.notes += (line.replace(place, self.shown(place)) for line in lines)
             facts = session_facts(
                 (one.case for one in planned.values()),
                 self.settings,

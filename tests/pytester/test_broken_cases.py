@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pytester.conftest import HELLO, StandInAgent, Suite
+from tests.pytester.conftest import HELLO, Suite
 
 
 @pytest.fixture

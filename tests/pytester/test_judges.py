@@ -218,7 +218,9 @@ def test_ceiling_between_run_and_votes_keeps_the_run_for_later(
     assert len(judge.requests) == 6
     assert len(agent.requests) == 2  # neither made twice
     assert resumed.ret == pytest.ExitCode.OK
-    resumed.stdout.fnmatch_lines(["resuming *: 1 of 2 runs are there"])
+    resumed.stdout.fnmatch_lines(
+        ["resuming evals/results/*", "1 run taken over from an earlier session, 1 made now *"]
+    )
 
 
 def _results(suite: Suite) -> str:
