@@ -103,9 +103,10 @@ def _settings(options: RescoreOptions, saved: SavedResults) -> Settings:
     """Return the settings of the saved session, with the options where they were given."""
     suite = saved.document.suite if saved.document is not None else None
     one_arm = suite is not None and suite.ablation == Ablation.NONE.value
-    # The session's judge, so that the votes of one model are compared; recorded votes are taken
-    # whoever gave them.
+    # The session's judge, so that like is compared with like; recorded votes are taken whoever gave
+    # them.
     model = suite.judge_model if suite is not None and not options.no_judge else None
+    votes = saved.document.votes if saved.document is not None else None
     return Settings(
         mode=Mode.REPLAY,
         from_dir=saved.records,
@@ -113,7 +114,7 @@ def _settings(options: RescoreOptions, saved: SavedResults) -> Settings:
         threshold=suite.threshold if suite is not None else 1.0,
         min_delta=suite.min_delta if suite is not None else None,
         judge_model=options.judge_model or model,
-        judge_votes=options.votes or Settings().judge_votes,
+        judge_votes=options.votes or votes or Settings().judge_votes,
         # What was left out for want of a judge is graded now, unless there still is none.
         free_only=suite is not None and suite.free_only and options.no_judge,
         max_cost_usd=options.max_cost_usd,
@@ -207,7 +208,7 @@ def _announce_judge(batch: Batch, judge: Judge, settings: Settings, *, forbidden
     who = judge.check()
     cost_usd = judge.estimate_usd(asked)
     price = "at an unknown price" if cost_usd is None else f"about ${cost_usd:.4f}"
-    _say(f"judge: asking for {plural(count, 'vote')}, {price}, from {who}")
+    _say(f"judge: asking for {plural(count, 'vote')} of {judge.asked_model()}, {price}, from {who}")
 
 
 def _check_writable(runs: Sequence[Made]) -> None:

@@ -135,6 +135,13 @@ class Judge:
         """
         return self._found().description
 
+    def asked_model(self) -> str:
+        """Return the model that is asked, an alias resolved.
+
+        Raises `JudgeError` when there is no back end.
+        """
+        return self._found().resolved(self._model)
+
     def check_price(self) -> None:
         """Raise `JudgeError` when a cost ceiling is set and no vote could be counted under it."""
         trouble = self._unpriceable(self._found().resolved(self._model))
@@ -234,7 +241,7 @@ class Judge:
         if trouble is not None:
             return trouble
         try:
-            model = self._found().resolved(self._model)
+            model = self.asked_model()
         except JudgeError as error:
             return _Trouble(str(error))
         from concurrent.futures import ThreadPoolExecutor  # not for sessions that ask nothing

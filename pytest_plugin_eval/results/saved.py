@@ -17,6 +17,8 @@ __all__ = ["SavedResults", "SuitePlace", "saved_results", "suite_place"]
 
 RUNS = "runs"
 DOCUMENT = "aggregate-result.json"
+_ABOVE = ("*/", "results/*/", "*/results/*/")
+"""Where results lie below their common directory, an eval directory and a plugin."""
 _EXPECTED = "expected a results directory such as evals/results/2026-01-31T12-00-00-000Z"
 
 
@@ -111,7 +113,10 @@ def suite_place(
 def _results_below(directory: Path) -> list[Path]:
     """Return the results directories in a directory, the newest first."""
     # By the document: `runs` may be the name of a case in a directory of recordings.
-    return sorted((path.parent for path in directory.glob(f"*/{DOCUMENT}")), reverse=True)
+    return sorted(
+        (path.parent for above in _ABOVE for path in directory.glob(f"{above}{DOCUMENT}")),
+        reverse=True,
+    )
 
 
 def _around(directory: Path, eval_dir: str | None) -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -106,6 +107,18 @@ class SavedDocument(_Saved):
     partial_reason: Annotated[str | None, Field(alias="partialReason")] = None
     suite: _Suite
     cases: tuple[SavedCase, ...]
+
+    @property
+    def votes(self) -> int | None:
+        """How many votes made a verdict, in most cases; ``None`` where nothing was voted on."""
+        counts = Counter(
+            len(standing.votes)
+            for case in self.cases
+            for run in case.runs().values()
+            for standing in run.graders
+            if standing.votes
+        )
+        return counts.most_common(1)[0][0] if counts else None
 
 
 def read_document(path: Path) -> SavedDocument:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,11 @@ from pytest_plugin_eval.cases.fingerprint import settings_hash
 from pytest_plugin_eval.cli.main import main
 from pytest_plugin_eval.cli.rescore import RescoreOptions, rescore
 from pytest_plugin_eval.errors import EvalError, JudgeError
-from pytest_plugin_eval.judges.base import JudgeReply, JudgeRequest
+from pytest_plugin_eval.judges.base import JudgeRequest
 from pytest_plugin_eval.records.codec import read_record
 from pytest_plugin_eval.records.model import Arm, Ending, RunKey, RunOutcome
 from pytest_plugin_eval.storage.record_files import write_record
+from tests.support.judges import FakeBackend
 from tests.support.records import record, said
 from tests.support.suites import MANIFEST, load, write_tree
 
@@ -31,33 +33,6 @@ CASE = {"prompt.md": "Say hello.", "graders/tone.md": TONE, "graders/hello.md": 
 Captured = pytest.CaptureFixture[str]
 
 
-@dataclass(slots=True)
-class FakeJudge:
-    """Gives answers in turn, the last one over and over."""
-
-    answers: list[str]
-    price_usd: float | None = 0.001
-    on_ask: Callable[[], None] = lambda: None
-    requests: list[JudgeRequest] = field(default_factory=list)
-
-    description = "a judge of this test"
-
-    def resolved(self, model: str | None) -> str:
-        return model or "fake-judge"
-
-    def estimate_usd(self, model: str, *, input_tokens: int, output_tokens: int) -> float | None:
-        return self.price_usd
-
-    def ask(self, request: JudgeRequest) -> JudgeReply:
-        self.requests.append(request)
-        self.on_ask()
-        text = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        return JudgeReply(text=text, model=f"{request.model}-1", cost_usd=self.price_usd)
-
-    def close(self) -> None:
-        """There is nothing to close."""
-
-
 @dataclass(frozen=True, slots=True)
 class Saved:
     """The results of a session in which the judge said PASS to everything."""
@@ -65,7 +40,7 @@ class Saved:
     plugin: Path
     results: Path
 
-    def rescore(self, judge: FakeJudge | None = None, **options: object) -> int:
+    def rescore(self, judge: FakeBackend | None = None, **options: object) -> int:
         """Rescore with a judge; without one, none can be found."""
         given = RescoreOptions(results=self.results, **options)  # type: ignore[arg-type]  # a test's choice
         return rescore(given, find=lambda: judge or no_judge())
@@ -82,7 +57,7 @@ class Saved:
         return [(vote.judging, vote.number, vote.passed) for vote in kept]
 
 
-def no_judge() -> FakeJudge:
+def no_judge() -> FakeBackend:
     """Be the machine without a judge."""
     raise JudgeError("no judge on this machine: install the extra 'judge'")
 
@@ -126,7 +101,7 @@ def session(plugin: Path, capsys: Captured, **options: object) -> Saved:
     found = Saved(plugin, plugin / "evals/results/2026-01-31T12-00-00-000Z")
     if not (found.results / "runs").exists():
         write_runs(found.results / "runs")
-    found.rescore(FakeJudge(["PASS"]), **options)
+    found.rescore(FakeBackend("PASS"), **options)
     document = next((found.results / "rescored").glob("*/aggregate-result.json"))
     document.rename(found.results / "aggregate-result.json")
     shutil.rmtree(found.results / "rescored")
@@ -137,11 +112,12 @@ def session(plugin: Path, capsys: Captured, **options: object) -> Saved:
 def test_judge_that_says_the_same_changes_nothing(saved: Saved, capsys: Captured) -> None:
     before = (saved.results / "aggregate-result.json").read_bytes()
 
-    assert saved.rescore(FakeJudge(["PASS"])) == 0
+    assert saved.rescore(FakeBackend("PASS")) == 0
 
-    assert capsys.readouterr().out.splitlines()[:-1] == [
+    out = re.sub(r"\$0\.\d{4}", "$N", capsys.readouterr().out)
+    assert out.splitlines()[:-1] == [
         f"rescoring 4 runs of 1 case in {saved.results}",
-        "judge: asking for 12 votes, about $0.0120, from a judge of this test",
+        "judge: asking for 12 votes of judge-1, about $N, from a fake",
         "first: score 1.00 -> 1.00, Δ +0.50 -> +0.50",
         "0 of 8 verdicts changed, in 0 of 1 case",
         "judge noise (same record, judged again): 0 %, 0 of 4 verdicts changed",
@@ -160,7 +136,7 @@ def test_flipped_verdict(saved: Saved, capsys: Captured) -> None:
     for run in ("with-2", "without-1", "without-2"):
         (saved.results / f"runs/evals/first/{run}.jsonl").unlink()
 
-    assert saved.rescore(FakeJudge(["FAIL"])) == 0
+    assert saved.rescore(FakeBackend("FAIL")) == 0
 
     out = capsys.readouterr().out
     assert "first with-1 tone: passed -> failed: judge votes: FAIL FAIL FAIL (before: PASS" in out
@@ -172,13 +148,13 @@ def test_flipped_verdict(saved: Saved, capsys: Captured) -> None:
 def test_new_document(saved: Saved, tmp_path: Path) -> None:
     copy = tmp_path / "copy.json"
 
-    saved.rescore(FakeJudge(["FAIL"]), json=copy)
+    saved.rescore(FakeBackend("FAIL"), json=copy)
 
     new = saved.newest()
     assert json.loads(copy.read_text("utf-8")) == new
     assert (new["harness"]["mode"], new["partial"]) == ("rescore", False)
     assert new["aggregates"]["overallScore"] == 0.5
-    assert new["suite"]["spentUsd"] == pytest.approx(0.012)
+    assert new["suite"]["spentUsd"] == 3.0
     assert new["suite"]["threshold"] == 1.0
     votes = new["cases"][0]["arms"]["with"][0]["graders"][1]["judgeVotes"]
     assert votes == [False, False, False]
@@ -218,12 +194,12 @@ def test_free_only_session_is_judged_later(plugin: Path, capsys: Captured) -> No
 
     assert saved.rescore(None, no_judge=True) == 0
     assert "first with-1 tone: passed -> skipped: left out" in capsys.readouterr().out
-    assert saved.rescore(FakeJudge(["PASS"])) == 0
+    assert saved.rescore(FakeBackend("PASS")) == 0
     assert "0 of 8 verdicts changed" in capsys.readouterr().out
 
 
 def test_votes_and_model(saved: Saved) -> None:
-    judge = FakeJudge(["PASS"])
+    judge = FakeBackend("PASS")
 
     assert saved.rescore(judge, votes=5, judge_model="other") == 0
 
@@ -233,16 +209,17 @@ def test_votes_and_model(saved: Saved) -> None:
 
 
 def test_model_of_the_session_judges_again(plugin: Path, capsys: Captured) -> None:
-    saved = session(plugin, capsys, judge_model="chosen")
-    judge = FakeJudge(["PASS"])
+    saved = session(plugin, capsys, judge_model="chosen", votes=5)
+    judge = FakeBackend("PASS")
 
     saved.rescore(judge)
 
+    assert len(judge.requests) == 20
     assert {request.model for request in judge.requests} == {"chosen"}
 
 
 def test_ceiling_of_nothing_asks_nothing(saved: Saved, capsys: Captured) -> None:
-    judge = FakeJudge(["PASS"])
+    judge = FakeBackend("PASS")
 
     assert saved.rescore(judge, max_cost_usd=0.0) == 2
 
@@ -252,7 +229,7 @@ def test_ceiling_of_nothing_asks_nothing(saved: Saved, capsys: Captured) -> None
 
 
 def test_ceiling_keeps_what_was_paid_for(saved: Saved) -> None:
-    judge = FakeJudge(["PASS"], price_usd=1.0)
+    judge = FakeBackend("PASS", price_usd=1.0)
 
     assert saved.rescore(judge, max_cost_usd=2.0) == 2
 
@@ -263,9 +240,9 @@ def test_ceiling_keeps_what_was_paid_for(saved: Saved) -> None:
 
 
 def test_unknown_price(saved: Saved, capsys: Captured) -> None:
-    assert saved.rescore(FakeJudge(["PASS"], price_usd=None)) == 0
-    assert "asking for 12 votes, at an unknown price, from" in capsys.readouterr().out
-    assert saved.rescore(FakeJudge(["PASS"], price_usd=None), max_cost_usd=5.0) == 2
+    assert saved.rescore(FakeBackend("PASS", price_usd=None)) == 0
+    assert "asking for 12 votes of judge-1, at an unknown price, from" in capsys.readouterr().out
+    assert saved.rescore(FakeBackend("PASS", price_usd=None), max_cost_usd=5.0) == 2
 
 
 def test_no_judge_to_be_found(saved: Saved) -> None:
@@ -275,11 +252,11 @@ def test_no_judge_to_be_found(saved: Saved) -> None:
     assert not (saved.results / "rescored").exists()
 
 
-def interrupt_once() -> Callable[[], None]:
+def interrupt_once() -> Callable[[JudgeRequest], None]:
     """Return a function that presses Ctrl-C when it is called for the first time."""
     signals = iter((signal.SIGINT,))
 
-    def press() -> None:
+    def press(_: JudgeRequest) -> None:
         for number in signals:
             os.kill(os.getpid(), number)
 
@@ -287,7 +264,8 @@ def interrupt_once() -> Callable[[], None]:
 
 
 def test_interrupt_keeps_the_votes_paid_for(saved: Saved, capsys: Captured) -> None:
-    judge = FakeJudge(["PASS"], on_ask=interrupt_once())
+    judge = FakeBackend("PASS")
+    judge.before = interrupt_once()
 
     assert saved.rescore(judge) == 130
 
@@ -307,7 +285,7 @@ def test_changed_prompt_is_a_line(plugin: Path, capsys: Captured) -> None:
         write_record(runs, replace(old, provenance={**old.provenance, **hashes}))
     saved = session(plugin, capsys)
 
-    assert saved.rescore(FakeJudge(["PASS"])) == 0
+    assert saved.rescore(FakeBackend("PASS")) == 0
 
     assert (
         "note: first: the prompt changed since 2 runs of 4; graded all the same"
@@ -319,7 +297,7 @@ def test_unmeasured_run_stays_so(plugin: Path, capsys: Captured) -> None:
     runs = plugin / "evals/results/2026-01-31T12-00-00-000Z/runs"
     write_runs(runs, endings={"with-2": Ending.AGENT_ERROR, "without-1": Ending.SETUP_FAILED})
     saved = session(plugin, capsys)
-    judge = FakeJudge(["PASS"])
+    judge = FakeBackend("PASS")
 
     assert saved.rescore(judge) == 0
 
@@ -330,7 +308,7 @@ def test_record_that_cannot_be_read(saved: Saved, capsys: Captured) -> None:
     path = saved.results / "runs/evals/first/with-2.jsonl"
     path.write_bytes(path.read_bytes()[:-20])
 
-    assert saved.rescore(FakeJudge(["PASS"])) == 1
+    assert saved.rescore(FakeBackend("PASS")) == 1
 
     out, err = capsys.readouterr()
     assert f"Error: {path}" in err
@@ -344,7 +322,7 @@ def test_case_that_has_gone(saved: Saved, capsys: Captured) -> None:
     shutil.rmtree(saved.plugin / "evals/first")
     discovery.forget()
 
-    assert saved.rescore(FakeJudge(["PASS"])) == 1
+    assert saved.rescore(FakeBackend("PASS")) == 1
 
     out, err = capsys.readouterr()
     assert "evals/first: is no case any more, 4 records cannot be graded" in err
@@ -356,11 +334,11 @@ def test_case_filter(saved: Saved, capsys: Captured) -> None:
     write_tree(saved.plugin, {f"evals/other/{name}": text for name, text in CASE.items()})
     write_runs(saved.results / "runs", "evals/other")
 
-    assert saved.rescore(FakeJudge(["PASS"]), case="fi*") == 0
+    assert saved.rescore(FakeBackend("PASS"), case="fi*") == 0
     assert "rescoring 4 runs of 1 case" in capsys.readouterr().out
     assert saved.newest()["suite"]["caseFilter"] == "fi*"
     with pytest.raises(EvalError, match="no case of these results matches --case 'x'"):
-        saved.rescore(FakeJudge(["PASS"]), case="x")
+        saved.rescore(FakeBackend("PASS"), case="x")
 
 
 def test_recordings_are_compared_with_their_own_votes(
@@ -369,7 +347,7 @@ def test_recordings_are_compared_with_their_own_votes(
     recordings = saved.plugin / "evals/recordings"
     shutil.copytree(saved.results / "runs", recordings)
 
-    code = Saved(saved.plugin, recordings).rescore(FakeJudge(["FAIL"]))
+    code = Saved(saved.plugin, recordings).rescore(FakeBackend("FAIL"))
 
     out = capsys.readouterr().out
     assert code == 0
@@ -380,7 +358,7 @@ def test_recordings_are_compared_with_their_own_votes(
 def test_one_arm_stays_one_arm(saved: Saved) -> None:
     path = saved.results / "aggregate-result.json"
     path.write_text(path.read_text("utf-8").replace('"with-without"', '"none"'))
-    judge = FakeJudge(["PASS"])
+    judge = FakeBackend("PASS")
 
     saved.rescore(judge)
 

@@ -79,6 +79,15 @@ def test_recordings_are_found_whatever_the_case_is_called(tmp_path: Path, case: 
             "expected one of them, such as ",
             id="several",
         ),
+        *(
+            pytest.param(
+                {f"{above}/2026/aggregate-result.json": "{}", f"{above}/2026/runs/{RECORD}": ""},
+                "r",
+                "expected one of them, such as ",
+                id=above,
+            )
+            for above in ("r/results", "r/evals/results")
+        ),
         pytest.param(
             {f"r/runs/{RECORD}": "", "r/aggregate-result.json": "{"},
             "r",
