@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pytest_plugin_eval.cases.model import (
     Case,
@@ -73,7 +74,12 @@ class Offer:
 
 def offer(case: Case, *, grants: Sequence[str], disallowed: Sequence[str]) -> Offer:
     """Return the tools that the operator's *grants* and the removals leave."""
-    refused = frozenset(_tool(entry) for entry in (*case.disallowed_tools, *disallowed))
+    return _offer((*case.disallowed_tools, *disallowed), tuple(grants))
+
+
+@lru_cache(maxsize=64)
+def _offer(removals: tuple[str, ...], grants: tuple[str, ...]) -> Offer:
+    refused = frozenset(map(_tool, removals))
     granted = _offered({_tool(entry) for entry in grants} - refused) - refused
     return Offer(granted=granted, refused=refused)
 

@@ -63,7 +63,9 @@ def tool_calls(grader: GraderSpec) -> Iterator[Calls]:
 
 def is_unpassable(grader: GraderSpec) -> bool:
     """Say whether a count is one that no number meets; loading the case tells of it."""
-    return any(calls.least > calls.most for calls in tool_calls(grader))
+    if not isinstance(grader, ToolUsedSpec) or grader.max is None:
+        return False
+    return (1 if grader.min is None else grader.min) > grader.max
 
 
 def named(names: Sequence[str]) -> str:
@@ -131,6 +133,8 @@ def never_passes(grader: GraderSpec, case: Case) -> str | None:
 
 def contradictions(graders: Sequence[GraderSpec]) -> Iterator[tuple[str, str, str]]:
     """Yield pairs of graders that cannot both pass, and what they want different things of."""
+    if not any(map(_sets_a_limit, graders)):
+        return
     wants: dict[tuple[object, ...], list[tuple[str, float, float]]] = {}
     for grader in graders:
         if is_unpassable(grader):
@@ -143,6 +147,19 @@ def contradictions(graders: Sequence[GraderSpec]) -> Iterator[tuple[str, str, st
         least_name, least, _ = max(rivals, key=lambda want: want[1])
         if least > most and least_name != most_name:
             yield least_name, most_name, _what(key)
+
+
+def _sets_a_limit(grader: GraderSpec) -> bool:
+    """Say whether a grader fails when there is too much of something."""
+    match grader:
+        case RegexSpec():
+            return grader.match != "contains"
+        case ToolUsedSpec():
+            return grader.max is not None
+        case FileExistsSpec():
+            return not grader.exists
+        case _:
+            return False
 
 
 def _wants(grader: GraderSpec) -> Iterator[tuple[tuple[object, ...], float, float]]:

@@ -156,12 +156,14 @@ def _uncounted(case: Case, circumstances: Circumstances) -> Iterator[Hint]:
 def _tool_names(case: Case, circumstances: Circumstances) -> Iterator[Hint]:
     told: set[str] = set()
     for grader in case.graders:
+        if not isinstance(grader, ToolUsedSpec | ToolOrderSpec):
+            continue
         for tool in dict.fromkeys(calls.tool for calls in tool_calls(grader)):
             problem = _tool_problem(tool, circumstances)
             if problem:
                 told.add(tool)
                 yield Hint(f"{named([grader.name])}: {problem}", grader.name)
-    for entry in case.allowed_tools:
+    for entry in case.allowed_tools if circumstances.servers else ():
         tool = entry.partition("(")[0].strip()
         if tool in told or (problem := _server_problem(tool, circumstances)) is None:
             continue

@@ -41,12 +41,14 @@ def matches_anything(pattern: str) -> bool:
 
     Also false where that is not plain.
     """
-    return any(_ANYTHING.fullmatch(branch) for branch in outer_branches(pattern))
+    if _ANYTHING.fullmatch(pattern):
+        return True
+    return "|" in pattern and any(map(_ANYTHING.fullmatch, outer_branches(pattern)))
 
 
 def wants_space_in_json(pattern: str) -> bool:
     """Say whether every match holds ``": "``, which compact JSON has not between key and value."""
-    return all(
+    return ": " in pattern and all(
         _JSON_SPACE.search(_CLASS.sub("[]", branch)) is not None
         for branch in outer_branches(pattern)
     )

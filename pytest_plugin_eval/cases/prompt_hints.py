@@ -29,8 +29,9 @@ def named_skill(case: Case, skills: Sequence[Skill]) -> str | None:
 
     A name of one word may stand in any prompt; it counts only where it plainly is a skill's.
     """
+    lowered = case.prompt.lower()
     for skill in skills:
-        if skill.user_only or not skill.name or skill.name.lower() not in case.prompt.lower():
+        if skill.user_only or not skill.name or skill.name.lower() not in lowered:
             continue
         is_wanted = wants_skill(case, skill.name)
         if case.prompt.lstrip().startswith("/") and not is_wanted:
