@@ -48,22 +48,24 @@ class Environment:
         }
 
 
-def environment(place: Path, *, with_ours: bool, modules: Sequence[Path] = ()) -> Environment:
+def environment(
+    place: Path, *, with_ours: bool, modules: Sequence[Path] = (), packages: Sequence[str] = ()
+) -> Environment:
     """Make an environment below *place* with pytest and xdist, and with ours or without.
 
-    *modules* are files that can be imported there as well.
+    *modules* are files that can be imported there as well, *packages* further distributions.
     """
     home = place / "home"
     home.mkdir(parents=True)
     venv.create(place / "venv", symlinks=True, with_pip=False)
     python = place / "venv" / "bin" / "python"
-    packages = _site_packages(python)
-    for found in _closure((*_BASE, OURS) if with_ours else _BASE):
-        _link(_parts(found), packages)
+    site = _site_packages(python)
+    for found in _closure((*_BASE, *packages, *([OURS] if with_ours else ()))):
+        _link(_parts(found), site)
     if with_ours:
         # An editable install has the package elsewhere.
-        _link([Path(pytest_plugin_eval.__file__).parent], packages)
-    _link(modules, packages)
+        _link([Path(pytest_plugin_eval.__file__).parent], site)
+    _link(modules, site)
     return Environment(python=python, home=home)
 
 

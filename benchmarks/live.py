@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from benchmarks.usage import Usage, alternate, run
 from tests.support.reference import agent_binary, base_environment
 from tests.support.script import rule, script, text, tool
 
-__all__ = ["measure"]
+__all__ = ["LiveSuite", "measure", "scripted"]
 
 REPETITIONS = 3
 CASES = 12
@@ -29,6 +29,11 @@ _QUICK_CASES = 1
 _CONCURRENCY = (1, 4)
 _MOST = 0.80
 _START_S = 30.0
+_ANSWERS = script(
+    rule(arm="with", turns=[tool("Skill", skill="demo:greet"), text("Good day, colleague 1.")]),
+    rule(turns=[text("Good day, colleague 1.")]),
+    plugin_text="demo:greet",
+)
 # Scores do not matter here, only that all runs were made.
 _REFERENCE_EXITS = (0, 1)
 
@@ -41,8 +46,14 @@ def measure(repetitions: int, quick: bool) -> Report:
         raise FileNotFoundError("no agent binary: pip install 'pytest-plugin-eval[claude]'")
     rows: dict[str, Usage] = {}
     goals: list[Goal] = []
-    with tempfile.TemporaryDirectory(prefix="live-") as scratch, _api(Path(scratch)) as url:
-        suite = _Suite(Path(scratch), url, agent, cases=cases, runs=runs)
+    with (
+        tempfile.TemporaryDirectory(prefix="live-") as scratch,
+        scripted(Path(scratch), _ANSWERS) as url,
+    ):
+        plugin = Path(scratch, "plugin")
+        make_suite(plugin, cases, with_files=False)
+        python = environment(Path(scratch, "ours"), with_ours=True)
+        suite = LiveSuite(plugin, url, agent, sessions=cases * runs, runs=runs, python=python)
         for jobs in _CONCURRENCY[: 1 if quick else None]:
             found = alternate(
                 {
@@ -83,18 +94,19 @@ def _floors(rows: dict[str, Usage]) -> Iterator[str]:
             )
 
 
-class _Suite:
+class LiveSuite:
     """A suite on disk and the three ways to run it, each in directories of its own."""
 
-    def __init__(self, place: Path, url: str, agent: Path, *, cases: int, runs: int) -> None:
-        self._place = place
+    def __init__(
+        self, plugin: Path, url: str, agent: Path, *, sessions: int, runs: int, python: Environment
+    ) -> None:
+        self._place = plugin.parent
         self._url = url
         self._agent = agent
         self._runs = runs
-        self._sessions = cases * runs
-        self._plugin = place / "plugin"
-        make_suite(self._plugin, cases, with_files=False)
-        self._pytest: Environment = environment(place / "ours", with_ours=True)
+        self._sessions = sessions
+        self._plugin = plugin
+        self._pytest = python
 
     def ours(self, jobs: int) -> Usage:
         """Run the suite by pytest."""
@@ -137,13 +149,8 @@ class _Suite:
 
 
 @contextmanager
-def _api(scratch: Path) -> Iterator[str]:
-    """Serve the script from a process of its own, whose CPU time is nobody's here."""
-    answers = script(
-        rule(arm="with", turns=[tool("Skill", skill="demo:greet"), text("Good day, colleague 1.")]),
-        rule(turns=[text("Good day, colleague 1.")]),
-        plugin_text="demo:greet",
-    )
+def scripted(scratch: Path, answers: Mapping[str, object]) -> Iterator[str]:
+    """Serve a script from a process of its own, whose CPU time is nobody's here."""
     path, port_file = scratch / "script.json", scratch / "port"
     path.write_text(json.dumps(answers), encoding="utf-8")
     asked = [sys.executable, "-m", "tests.support.scripted_api"]

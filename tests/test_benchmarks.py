@@ -12,7 +12,13 @@ ROOT = Path(__file__).parent.parent
 
 
 @pytest.mark.parametrize(
-    "name", ["idle", "collect", "replay", pytest.param("live", marks=pytest.mark.agent)]
+    "name",
+    [
+        "idle",
+        "collect",
+        "replay",
+        *(pytest.param(name, marks=pytest.mark.agent) for name in ("live", "judging")),
+    ],
 )
 def test_benchmark_runs(name: str) -> None:
     command = [sys.executable, "-m", f"benchmarks.{name}", "--quick"]
