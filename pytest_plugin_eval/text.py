@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 
 __all__ = [
     "cut",
+    "decimals",
     "did_you_mean",
+    "dollars",
     "name_pattern",
     "one_line",
     "plural",
@@ -18,6 +21,8 @@ __all__ = [
 ]
 
 SHOWN_LENGTH = 80
+CENT = 0.01
+MOST_DIGITS = 8
 
 # C0 without tab and newline, DEL, C1, and the bidirectional controls that reorder a terminal line.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -36,6 +41,24 @@ def shown(value: object) -> str:
     """Return the ``repr`` of a value for a message, cut at 80 characters."""
     text = repr(value)
     return text if len(text) <= SHOWN_LENGTH else text[: SHOWN_LENGTH - 1] + "…"
+
+
+def decimals(value: float, digits: int = 2) -> str:
+    """Return *value* with that many decimals, halves away from zero.
+
+    Eighths are common scores; `format` would round 0.125 down and 0.375 up.
+    """
+    from decimal import ROUND_HALF_UP, Decimal  # not for sessions that show no number
+
+    return str(Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
+
+
+def dollars(amount_usd: float) -> str:
+    """Return ``$0.42``; an amount below a cent has two digits after its zeros, ``$0.0030``."""
+    digits = 2
+    if 0 < amount_usd < CENT:
+        digits = min(1 - math.floor(math.log10(amount_usd)), MOST_DIGITS)
+    return f"${decimals(amount_usd, digits)}"
 
 
 def name_pattern(glob: str) -> re.Pattern[str]:

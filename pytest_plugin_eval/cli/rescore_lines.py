@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_plugin_eval.records.model import RunKey
-from pytest_plugin_eval.reports.columns import decimals, signed
+from pytest_plugin_eval.reports.columns import signed
 from pytest_plugin_eval.reports.run_lines import EXPLANATION_LENGTH
 from pytest_plugin_eval.results.changes import Changes, GraderChange
-from pytest_plugin_eval.text import cut, plural
+from pytest_plugin_eval.text import cut, decimals, plural
 
 __all__ = ["case_lines", "grader_lines", "summary_line"]
 

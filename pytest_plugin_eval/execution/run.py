@@ -29,6 +29,7 @@ from pytest_plugin_eval.scoring.runs import run_report
 from pytest_plugin_eval.settings import Mode, Settings
 from pytest_plugin_eval.spending.ledger import Ledger
 from pytest_plugin_eval.spending.limiter import Limiter
+from pytest_plugin_eval.text import dollars
 
 __all__ = ["Made", "RunMaker"]
 
@@ -240,7 +241,7 @@ class RunMaker:
         if self._ledger.may_start():
             return None
         ceiling_usd, spent_usd = self._ledger.ceiling_usd, self._ledger.spent_usd
-        text = f"cost ceiling ${ceiling_usd:g} reached, ${spent_usd:.2f} spent"
+        text = f"cost ceiling ${ceiling_usd:g} reached, {dollars(spent_usd)} spent"
         return _Refusal(text, is_at_ceiling=True)
 
     def _note(self, planned: PlannedCase, record: RunRecord) -> None:

@@ -24,7 +24,7 @@ def voted(ballot: Ballot, result: PollResult) -> Judgement:
     """Return what the votes come to: a pass with the majority of them."""
     if result.trouble is not None:
         if result.refused:
-            return Judgement(VerdictStatus.SKIPPED, f"skipped: {result.trouble}")
+            return Judgement(VerdictStatus.SKIPPED, result.trouble)
         return errored(result.trouble)
     passes = sum(vote.passed for vote in result.votes)
     words = " ".join("PASS" if vote.passed else "FAIL" for vote in result.votes)

@@ -16,7 +16,7 @@ from pytest_plugin_eval.judges.models import resolve_model
 from pytest_plugin_eval.judges.reply import reading
 from pytest_plugin_eval.judges.tally import Tally, tallied
 from pytest_plugin_eval.records.model import Vote
-from pytest_plugin_eval.text import cut, one_line, shown, without_surrogates
+from pytest_plugin_eval.text import cut, dollars, one_line, shown, without_surrogates
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -360,7 +360,7 @@ class Judge:
         ledger = self._ledger
         if ledger.may_start():
             return None
-        text = f"cost ceiling ${ledger.ceiling_usd:g} reached, ${ledger.spent_usd:.2f} spent"
+        text = f"cost ceiling ${ledger.ceiling_usd:g} reached, {dollars(ledger.spent_usd)} spent"
         return _Trouble(text, refused=True)
 
     def _unpriceable(self, model: str) -> _Trouble | None:

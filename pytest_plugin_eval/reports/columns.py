@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
-from decimal import ROUND_HALF_UP, Decimal
 
-from pytest_plugin_eval.text import one_line, without_surrogates
+from pytest_plugin_eval.text import decimals, one_line, without_surrogates
 
 __all__ = [
     "INDENT",
     "cell",
-    "decimals",
     "display_width",
     "hanging",
     "padded",
@@ -58,14 +56,6 @@ def display_width(text: str) -> int:
 def padded(text: str, width: int) -> str:
     """Return *text* with spaces added up to *width* columns."""
     return text + " " * (width - display_width(text))
-
-
-def decimals(value: float, digits: int = 2) -> str:
-    """Return *value* with that many decimals, halves away from zero.
-
-    Eighths are common scores; `format` would round 0.125 down and 0.375 up.
-    """
-    return str(Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
 
 
 def signed(value: float) -> str:

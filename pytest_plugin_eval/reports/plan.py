@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_plugin_eval.text import plural
+from pytest_plugin_eval.text import dollars, plural
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.storage.cost_history import CostRange
@@ -80,7 +80,7 @@ def _price(made: Iterable[CasePlan], costs: Mapping[str, CostRange]) -> Iterable
     seen = sum(costs[base].runs for base in known)
     rest = sum(by_base.values()) - sum(known.values())
     more = f", and {plural(rest, 'run')} of unknown cost" if rest else ""
-    yield f"cost: ${low:.2f} to ${high:.2f} by {plural(seen, 'earlier run')}{more}"
+    yield f"cost: {dollars(low)} to {dollars(high)} by {plural(seen, 'earlier run')}{more}"
 
 
 def _votes(plan: CasePlan) -> int:

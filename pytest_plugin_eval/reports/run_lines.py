@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pytest_plugin_eval.reports.columns import cell, decimals
+from pytest_plugin_eval.reports.columns import cell
 from pytest_plugin_eval.scoring.model import RunReport, Verdict, VerdictStatus
-from pytest_plugin_eval.text import cut, plural, printable, without_surrogates
+from pytest_plugin_eval.text import cut, decimals, plural, printable, without_surrogates
 
 __all__ = ["attempts", "below", "grader_line", "run_failure_text", "run_name", "run_problem"]
 

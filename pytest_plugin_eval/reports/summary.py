@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_plugin_eval.records.model import Arm
-from pytest_plugin_eval.reports.columns import decimals, signed
+from pytest_plugin_eval.reports.columns import signed
 from pytest_plugin_eval.reports.judging import judge_models, runs_without_votes, unreadable_votes
-from pytest_plugin_eval.reports.money import dollars, money
+from pytest_plugin_eval.reports.money import money
 from pytest_plugin_eval.scoring.aggregate import is_skipped_at_ceiling
 from pytest_plugin_eval.scoring.costs import Cost, costs_of, is_judged
 from pytest_plugin_eval.scoring.model import NotStarted, RunReport, SuiteInfo, SuiteResult
-from pytest_plugin_eval.text import plural
+from pytest_plugin_eval.text import decimals, dollars, plural
 
 __all__ = ["summary_lines", "unmeasured"]
 
 LISTED_CASES = 8
 """Cases that are named where runs of theirs were not started; the document names all."""
+HARDLY_USD = 1e-6
 _PARTIAL = {
     "interrupted": "interrupted, what had not finished is not counted",
     "auth_failed": "credentials refused, the session stopped there",
@@ -71,6 +72,9 @@ def _cost_lines(info: SuiteInfo, runs: Sequence[RunReport]) -> Iterator[str]:
     if parts and costs.total != Cost():
         yield f"cost: {'; '.join(parts)}"
     ceiling, spent = info.ceiling_usd, info.spent_usd
+    # What is left of a float after the same sum in another order is no money.
+    if spent > costs.total.known_usd + HARDLY_USD:
+        yield f"spent: {dollars(spent)}, with votes that led to no verdict"
     if ceiling is not None and spent >= ceiling and spent and not _is_cut(info, runs):
         yield (
             f"cost ceiling {dollars(ceiling)} crossed by what was already under way, "

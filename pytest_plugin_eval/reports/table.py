@@ -9,7 +9,6 @@ from pytest_plugin_eval.records.model import Arm
 from pytest_plugin_eval.reports.columns import (
     INDENT,
     cell,
-    decimals,
     display_width,
     hanging,
     padded,
@@ -29,7 +28,7 @@ from pytest_plugin_eval.reports.summary import summary_lines, unmeasured
 from pytest_plugin_eval.scoring.costs import runs_cost
 from pytest_plugin_eval.scoring.model import CaseResult, RunReport, SuiteResult, VerdictStatus
 from pytest_plugin_eval.scoring.runs import meets_threshold
-from pytest_plugin_eval.text import cut, plural
+from pytest_plugin_eval.text import cut, decimals, plural
 
 __all__ = ["run_failure_text", "table_lines", "verdict_text"]
 

@@ -224,7 +224,7 @@ def test_ceiling_of_nothing_asks_nothing(saved: Saved, capsys: Captured) -> None
     assert saved.rescore(judge, max_cost_usd=0.0) == 2
 
     assert judge.requests == []
-    assert "tone: passed -> skipped: skipped: cost ceiling $0 reached" in capsys.readouterr().out
+    assert "tone: passed -> skipped: cost ceiling $0 reached" in capsys.readouterr().out
     assert saved.newest()["partialReason"] == "cost_ceiling"
 
 

@@ -85,6 +85,19 @@ def test_cost_is_divided_where_it_has_parts(runs: list[RunReport], line: str) ->
 
 
 @pytest.mark.parametrize(
+    ("spent_usd", "line"),
+    [
+        (0.0, ""),
+        (0.01, ""),
+        (0.010000000001, ""),
+        (0.0125, "spent: $0.01, with votes that led to no verdict"),
+    ],
+)
+def test_more_spent_than_the_runs_cost_is_told(spent_usd: float, line: str) -> None:
+    assert _line(_summary(run("with-1"), spent_usd=spent_usd), "spent: ") == line
+
+
+@pytest.mark.parametrize(
     ("votes", "line"),
     [
         ("PPF", ""),

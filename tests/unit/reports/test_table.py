@@ -7,7 +7,7 @@ import re
 import pytest
 
 from pytest_plugin_eval.records.model import Ending
-from pytest_plugin_eval.reports.columns import cell, decimals, display_width, signed, wrapped
+from pytest_plugin_eval.reports.columns import cell, display_width, signed, wrapped
 from pytest_plugin_eval.reports.table import table_lines, verdict_text
 from pytest_plugin_eval.scoring.aggregate import suite_result
 from pytest_plugin_eval.scoring.model import CaseResult, Plan, RunReport, SuiteResult
@@ -229,14 +229,6 @@ def test_verdict_tells_a_score_just_below_the_threshold_from_it() -> None:
 )
 def test_width_is_that_of_the_terminal(text: str, width: int) -> None:
     assert display_width(text) == width
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.125, "0.13"), (0.375, "0.38"), (0.005, "0.01"), (0.015, "0.01"), (-0.125, "-0.13")],
-)
-def test_halves_are_rounded_away_from_zero(value: float, text: str) -> None:
-    assert decimals(value) == text
 
 
 @pytest.mark.parametrize(
