@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import signal
 import socket
 import sys
@@ -18,6 +19,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from urllib.parse import unquote
 
 from tests.support.answer import address, error_body, error_event, json_body, stream_events
 from tests.support.conversation import Conversation, read_conversation
@@ -26,6 +28,8 @@ from tests.support.script_model import Fault, parse_script
 
 JSON_TYPE = "application/json"
 STREAM_TYPE = "text/event-stream; charset=utf-8"
+_CLOUD_PATH = re.compile(r"/model/([^/]+)/invoke$|/publishers/anthropic/models/([^/]+):rawPredict$")
+"""Where Amazon Bedrock and Google Vertex AI are asked, which name the model in the path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +185,11 @@ class _Handler(BaseHTTPRequestHandler):
         except ValueError:
             parsed = None
         body = parsed if isinstance(parsed, dict) else {}
-        match self.path.partition("?")[0]:
+        path = self.path.partition("?")[0]
+        if in_path := _CLOUD_PATH.search(path):
+            self._answer({**body, "model": unquote(in_path[1] or in_path[2])})
+            return
+        match path:
             case "/v1/messages":
                 self._answer(body)
             case "/v1/messages/count_tokens":
@@ -199,11 +207,12 @@ class _Handler(BaseHTTPRequestHandler):
         if turn.delay_s and self.server.closing.wait(turn.delay_s):
             self.close_connection = True
             return
-        if fault is not None and (fault.after_events is None or not stream):
-            self._disturb(fault, stream=stream)
-            return
         message = address(turn, model=conversation.model, seed=choice.seed, cwd=conversation.cwd)
-        if not stream:
+        if fault is not None and fault.kind == "drop" and fault.after_events and not stream:
+            self._send_half(json_body(message))
+        elif fault is not None and (fault.after_events is None or not stream):
+            self._disturb(fault, stream=stream)
+        elif not stream:
             self._send(200, JSON_TYPE, json_body(message))
         elif fault is None and not turn.event_delay_s:
             self._send(200, STREAM_TYPE, b"".join(stream_events(message)))
@@ -245,6 +254,11 @@ class _Handler(BaseHTTPRequestHandler):
         """Send head and body in one write: two would cost the client a second wake-up."""
         head = _head(status, content_type, f"content-length: {len(content)}", headers)
         self.wfile.write(head + content)
+
+    def _send_half(self, content: bytes) -> None:
+        head = _head(200, JSON_TYPE, f"content-length: {len(content)}", {})
+        self.wfile.write(head + content[: len(content) // 2])
+        self.close_connection = True
 
     def _lower_headers(self) -> Mapping[str, str]:
         return {name.lower(): value for name, value in self.headers.items()}

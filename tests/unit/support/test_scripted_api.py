@@ -319,6 +319,34 @@ def test_connection_drops_before_the_answer() -> None:
         _post(api, _request(stream=True))
 
 
+def test_connection_drops_inside_a_body() -> None:
+    with (
+        ScriptedApi(script(rule(turns=[drop(after_events=1)]))) as api,
+        pytest.raises(http.client.IncompleteRead) as caught,
+    ):
+        _post(api, _request())
+
+    assert caught.value.partial.startswith(b'{"id":"msg_')
+    assert (caught.value.expected or 0) > 0
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/model/us.demo-1%3A0/invoke",
+        "/v1/projects/p/locations/global/publishers/anthropic/models/us.demo-1:0:rawPredict",
+    ],
+    ids=["bedrock", "vertex"],
+)
+def test_clouds_name_the_model_in_the_path(path: str) -> None:
+    with ScriptedApi(script(rule(model="us.demo-1:0", turns=["here"]))) as api:
+        request = {name: value for name, value in _request().items() if name != "model"}
+        status, _, answer = _post(api, request, path=path)
+
+    assert (status, _words(json.loads(answer))) == (200, "here")
+    assert [message.body["model"] for message in api.messages] == ["us.demo-1:0"]
+
+
 def test_connection_drops_inside_the_stream() -> None:
     with (
         ScriptedApi(script(rule(turns=[turn("lost", faults=[drop(after_events=2)])]))) as api,
