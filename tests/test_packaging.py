@@ -26,6 +26,7 @@ HEAVY_MODULES = (
     "asyncio",
     "click",
     "filelock",
+    "genai_prices",
     "jinja2",
     "mcp",
     "py_mini_racer",
@@ -61,8 +62,8 @@ def test_extras_are_published() -> None:
     assert sorted(DISTRIBUTION.metadata.get_all("Provides-Extra") or []) == list(EXTRAS)
 
 
-def test_tests_bring_the_agent_binary() -> None:
-    assert "pytest-plugin-eval[claude]" in PROJECT["optional-dependencies"]["test"]
+def test_tests_bring_the_agent_binary_and_the_judge() -> None:
+    assert "pytest-plugin-eval[claude,judge]" in PROJECT["optional-dependencies"]["test"]
 
 
 @pytest.mark.parametrize("extra", EXTRAS)
