@@ -141,12 +141,14 @@ def contradictions(graders: Sequence[GraderSpec]) -> Iterator[tuple[str, str, st
             continue
         for key, least, most in _wants(grader):
             wants.setdefault(key, []).append((grader.name, least, most))
+    places = {grader.name: place for place, grader in enumerate(graders)}
     for key, each in wants.items():
         most_name, _, most = min(each, key=lambda want: want[2])
         rivals = each + _narrower(key, wants)
         least_name, least, _ = max(rivals, key=lambda want: want[1])
         if least > most and least_name != most_name:
-            yield least_name, most_name, _what(key)
+            one, other = sorted((least_name, most_name), key=places.__getitem__)
+            yield one, other, _what(key)
 
 
 def _sets_a_limit(grader: GraderSpec) -> bool:

@@ -36,7 +36,7 @@ from pytest_plugin_eval.cases.model import (
 from pytest_plugin_eval.cases.plugin_skills import Skill
 from pytest_plugin_eval.cases.prompt_hints import Matches, echo_hints, named_skill, wants_skill
 from pytest_plugin_eval.cases.tool_names import BUILT_IN_TOOLS
-from pytest_plugin_eval.text import did_you_mean, plural, shown
+from pytest_plugin_eval.text import plural, shown
 
 __all__ = ["Circumstances", "Hint", "SkillUse", "hints", "skill_use", "suite_hints"]
 
@@ -47,6 +47,8 @@ ALL_MUST_PASS, OTHERWISE = 0.02, 0.15
 LISTED_SCORES = 6
 # A suite of fewer cases is still being begun.
 SMALLEST_SUITE = 3
+# A share of equal letters: `Wrte` is to be Write, `Frobnicate` not CronCreate.
+NEARLY_EQUAL = 0.75
 _FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -187,8 +189,8 @@ def _tool_problem(tool: str, circumstances: Circumstances) -> str | None:
             )
     if (problem := _server_problem(tool, circumstances)) is not None:
         return problem
-    near = "" if tool.startswith("mcp__") else did_you_mean(tool, KNOWN_TOOLS)
-    return f"no tool {shown(tool)} is known{near}" if near else None
+    near = _meant(tool)
+    return f"no tool {shown(tool)} is known, did you mean {near!r}?" if near else None
 
 
 def _server_problem(tool: str, circumstances: Circumstances) -> str | None:
@@ -202,7 +204,7 @@ def _server_problem(tool: str, circumstances: Circumstances) -> str | None:
         if not owners:
             return None
         return f"{shown(tool)} is of the plugin's own server, expected {_full(owners[0], name)!r}"
-    if _is_misspelt(tool):
+    if _meant(tool) is not None:
         return None
     owner = next((pair for pair in servers if tool.startswith(f"{pair[1]}__")), servers[0])
     name = tool.removeprefix(f"{owner[1]}__")
@@ -212,11 +214,17 @@ def _server_problem(tool: str, circumstances: Circumstances) -> str | None:
     )
 
 
-def _is_misspelt(tool: str) -> bool:
-    """Say whether a name is likely one of the agent's; tools of servers seldom have capitals."""
-    if tool.lower() in {known.lower() for known in KNOWN_TOOLS}:
-        return True
-    return tool[:1].isupper() and bool(did_you_mean(tool, KNOWN_TOOLS))
+def _meant(tool: str) -> str | None:
+    """Return the agent's tool that a name is nearly equal to; others may be of later versions."""
+    import difflib  # only where a tool is not known
+
+    if tool.startswith("mcp__"):
+        return None
+    for known in sorted(KNOWN_TOOLS):
+        if known.lower() == tool.lower():
+            return known
+    near = difflib.get_close_matches(tool, sorted(KNOWN_TOOLS), n=1, cutoff=NEARLY_EQUAL)
+    return near[0] if near and tool[:1].isupper() else None
 
 
 def _full(server: tuple[str, str], tool: str) -> str:
