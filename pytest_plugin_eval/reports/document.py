@@ -10,6 +10,7 @@ from pytest_plugin_eval.records.model import Arm
 from pytest_plugin_eval.reports.json_text import json_chunks
 from pytest_plugin_eval.reports.judging import judge_models
 from pytest_plugin_eval.scoring.costs import costs_of, run_cost
+from pytest_plugin_eval.scoring.hints import judge_hints
 from pytest_plugin_eval.scoring.model import (
     CaseResult,
     NotStarted,
@@ -164,8 +165,9 @@ def _case(case: CaseResult) -> dict[str, object]:
     }
     if info.advisories:
         fields["advisories"] = list(info.advisories)
-    if info.hints:
-        fields["hints"] = list(info.hints)
+    hints = (*info.hints, *judge_hints(case.runs))
+    if hints:
+        fields["hints"] = list(hints)
     fields["aggregates"] = _case_aggregates(case)
     fields["costs"] = _costs(case.runs)
     fields["passed"] = case.passed

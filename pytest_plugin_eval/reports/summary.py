@@ -10,6 +10,7 @@ from pytest_plugin_eval.reports.judging import judge_models, runs_without_votes,
 from pytest_plugin_eval.reports.money import money
 from pytest_plugin_eval.scoring.aggregate import is_skipped_at_ceiling
 from pytest_plugin_eval.scoring.costs import Cost, costs_of, is_judged
+from pytest_plugin_eval.scoring.hints import judge_hints
 from pytest_plugin_eval.scoring.model import NotStarted, RunReport, SuiteInfo, SuiteResult
 from pytest_plugin_eval.text import decimals, dollars, plural
 
@@ -17,6 +18,8 @@ __all__ = ["summary_lines", "unmeasured"]
 
 LISTED_CASES = 8
 """Cases that are named where runs of theirs were not started; the document names all."""
+SHOWN_HINTS = 5
+"""Of all cases together; the document has those of each case."""
 HARDLY_USD = 1e-6
 _PARTIAL = {
     "interrupted": "interrupted, what had not finished is not counted",
@@ -166,6 +169,10 @@ def _judge_lines(suite: SuiteResult, runs: Sequence[RunReport]) -> Iterator[str]
             f"{plural(missing, 'run')} {lack} only a judge's votes: plugin-eval rescore asks for "
             "them, without an agent"
         )
+    hints = judge_hints(runs)
+    yield from (f"hint: {hint}" for hint in hints[:SHOWN_HINTS])
+    if len(hints) > SHOWN_HINTS:
+        yield f"and {plural(len(hints) - SHOWN_HINTS, 'more such hint')}, see the result document"
 
 
 def _source_lines(suite: SuiteResult, runs: Sequence[RunReport]) -> Iterator[str]:

@@ -174,6 +174,21 @@ def test_sum_of_what_is_known_stands_beside_an_unknown_one() -> None:
     }
 
 
+def test_hints_of_a_case_are_those_of_its_definition_and_of_its_runs() -> None:
+    fired = {"name": "fired", "type": "tool_used", "config": {"tool": "Skill"}}
+    info = replace(case_info(), graders=(fired,), hints=("no negative case",))
+    graded = (verdict("P", "fired", with_only=True, scored=False), judged("F", "FFF"))
+    suite = suite_result(
+        suite_info(), [case(info, run("with-1", graded, case=info))], partial_reason=None
+    )
+
+    (entry,) = json.loads(document_text(suite))["cases"]
+
+    first, second = entry["hints"]
+    assert first == "no negative case"
+    assert second.startswith("evals/first-case: grader 'tone' failed 1 of 1 run")
+
+
 def test_run_of_an_earlier_session_is_marked() -> None:
     runs = [replace(run("with-1"), is_taken_over=True), attempted(run("with-2"), 3)]
     suite = suite_result(suite_info(resumed=1), [case(None, *runs)], partial_reason=None)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_plugin_eval.reports.summary import summary_lines
 from pytest_plugin_eval.scoring.aggregate import suite_result
-from pytest_plugin_eval.scoring.model import NotStarted, RunReport
+from pytest_plugin_eval.scoring.model import CaseResult, NotStarted, RunReport
 from tests.support.results import (
     attempted,
     case,
@@ -152,6 +154,36 @@ def test_runs_that_need_no_agent_to_be_graded_are_told(missing: list[object], li
 )
 def test_repeated_runs_are_counted(runs: list[RunReport], line: str) -> None:
     assert _line(_summary(*runs), "attempt").partition(":")[0] == line
+
+
+FIRED = {"name": "fired", "type": "tool_used", "config": {"tool": "Skill"}}
+
+
+def _strict(count: int) -> list[CaseResult]:
+    """Return cases in which the skill was used and a judge failed the answer."""
+    graded = (verdict("P", "fired", with_only=True, scored=False), judged("F", "FFF"))
+    infos = [replace(case_info(f"c{number}"), graders=(FIRED,)) for number in range(count)]
+    return [case(info, *(run(f"with-{n}", graded, case=info) for n in (1, 2))) for info in infos]
+
+
+def test_strict_judge_is_hinted_at_once_a_case() -> None:
+    suite = suite_result(suite_info(), _strict(2), partial_reason=None)
+
+    hints = [line for line in summary_lines(suite) if line.startswith("hint: ")]
+
+    assert [hint.partition(" failed ")[0] for hint in hints] == [
+        "hint: evals/c0: grader 'tone'",
+        "hint: evals/c1: grader 'tone'",
+    ]
+
+
+def test_hints_stay_few() -> None:
+    suite = suite_result(suite_info(), _strict(20), partial_reason=None)
+
+    lines = summary_lines(suite)
+
+    assert sum(line.startswith("hint: ") for line in lines) == 5
+    assert "and 15 more such hints, see the result document" in lines
 
 
 def test_runs_taken_over_are_told_from_those_made_now() -> None:
