@@ -164,12 +164,6 @@ class EvalTerminal:
         if len(notes) > NOTES:
             yield f"and {len(notes) - NOTES} more such notes, see the result document"
         yield from self._config.stash[workbench_key].left_behind
-        if suites:
-            from pytest_plugin_eval.scoring.hints import judge_hints
-
-            for suite in suites:
-                runs = [run for case in suite.cases for run in case.runs]
-                yield from (f"hint: {text}" for text in judge_hints(runs))
 
     def _unnamed_lines(self) -> list[str]:
         unnamed = self._state.unnamed
