@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,12 +16,14 @@ from pytest_plugin_eval.agents.replay import Replay
 from pytest_plugin_eval.cli.interrupts import Interrupts
 from pytest_plugin_eval.cli.rescore_batch import Batch, load_batch
 from pytest_plugin_eval.cli.rescore_lines import case_lines, grader_lines, summary_line
-from pytest_plugin_eval.errors import EvalError
+from pytest_plugin_eval.errors import EvalError, RecordError
 from pytest_plugin_eval.execution.keeper import Keeper
 from pytest_plugin_eval.execution.run import Made, RunMaker
-from pytest_plugin_eval.graders.grade import Graded, polls
 from pytest_plugin_eval.judges.base import JudgeBackend
 from pytest_plugin_eval.judges.polling import Judge
+from pytest_plugin_eval.records.codec import read_record
+from pytest_plugin_eval.records.layout import record_path
+from pytest_plugin_eval.records.model import Vote
 from pytest_plugin_eval.reports.columns import cell
 from pytest_plugin_eval.reports.document import document_chunks, document_text
 from pytest_plugin_eval.results.changes import Changes, changes
@@ -61,11 +63,24 @@ class RescoreOptions:
     eval_dir: str | None = None
 
 
+@dataclass(slots=True)
+class _Graded:
+    """What came of the records that were graded."""
+
+    reports: list[RunReport] = field(default_factory=list)
+    votes: list[tuple[Vote, ...]] = field(default_factory=list)
+    """Of each record, the new ones included."""
+    fresh: int = 0
+    """Votes that were asked for just now and are kept."""
+    warnings: list[str] = field(default_factory=list)
+
+
 def rescore(options: RescoreOptions, *, find: Callable[[], JudgeBackend]) -> int:
     """Grade saved records, print and write what came of it, and return the exit code.
 
     *find* is called when a vote has to be asked for. Raises `EvalError` when nothing can be graded.
     """
+    started = datetime.now(UTC)
     saved = saved_results(options.results)
     place = suite_place(saved, root=options.root, eval_dir=options.eval_dir)
     settings = _settings(options, saved)
@@ -79,24 +94,24 @@ def rescore(options: RescoreOptions, *, find: Callable[[], JudgeBackend]) -> int
         afresh=not options.no_judge,
     )
     maker = _maker(saved, place, settings, judge, ledger)
-    with contextlib.closing(maker), _directory(saved.directory) as directory:
-        batch = load_batch(saved, place, settings, maker)
+    with contextlib.closing(maker), _directory(saved.directory, started) as directory:
+        batch = load_batch(saved, place, settings, maker, judge)
         _announce(batch, saved, settings)
         old = saved.document or _recorded(batch, saved, place, settings)
-        _announce_judge(batch, judge, settings, forbidden=options.no_judge)
-        before = sum(map(len, batch.votes()))
+        _announce_judge(batch, saved, judge)
         with Interrupts(lambda: maker.stop("interrupted")) as interrupts:
-            reports = _reports(batch, maker, interrupts)
+            graded = _graded(batch, maker, interrupts)
         if interrupts.received is not None:
-            kept = plural(sum(map(len, batch.votes())) - before, "vote")
+            kept = plural(graded.fresh, "vote")
             _say(f"interrupted: {kept} that were paid for are kept in the records")
             return _SIGNALLED + interrupts.received
-        suite = _suite(batch, reports, settings)
+        suite = _suite(batch, graded.reports, settings, started)
         found = changes(old, suite)
-        _tell(found, batch, reports)
-        _say_all(noise_lines(noise_of(suite.cases, batch.votes(), needed=settings.judge_votes)))
+        _tell(found, graded)
+        needed = min(settings.judge_votes, old.votes or settings.judge_votes)
+        _say_all(noise_lines(noise_of(suite.cases, graded.votes, needed=needed)))
         _write(suite, [directory / "aggregate-result.json", options.json])
-        return _exit_code(batch, reports, found)
+        return _exit_code(batch, graded.reports, found)
 
 
 def _settings(options: RescoreOptions, saved: SavedResults) -> Settings:
@@ -136,13 +151,14 @@ def _maker(
 
 
 @contextlib.contextmanager
-def _directory(results: Path) -> Iterator[Path]:
+def _directory(results: Path, now: datetime) -> Iterator[Path]:
     """Make a directory for the new document before anything is spent; remove it if left empty."""
     try:
-        directory = new_results_directory(results / RESCORED, datetime.now(UTC))
+        directory = new_results_directory(results / RESCORED, now)
     except OSError as error:
         raise EvalError(
-            f"{results}: the new document cannot be written: {error.strerror}"
+            f"{results}: the new document cannot be written: {error.strerror}; copy the results to "
+            "another place"
         ) from error
     try:
         yield directory
@@ -155,12 +171,12 @@ def _directory(results: Path) -> Iterator[Path]:
 def _announce(batch: Batch, saved: SavedResults, settings: Settings) -> None:
     for problem in batch.problems:
         click.echo(f"Error: {_fit(problem)}", err=True)
-    if not batch.runs:
+    if not batch.jobs:
         if batch.problems:
             raise EvalError(f"{saved.directory}: no record in it can be graded")
         raise EvalError(f"no case of these results matches --case {settings.case_glob!r}")
     _say(
-        f"rescoring {plural(len(batch.runs), 'run')} of {plural(len(batch.cases), 'case')} in "
+        f"rescoring {plural(len(batch.jobs), 'run')} of {plural(len(batch.cases), 'case')} in "
         f"{saved.directory}"
     )
     if saved.document is not None and saved.document.partial_reason is not None:
@@ -180,7 +196,8 @@ def _recorded(
         forbidden=NO_JUDGE,
     )
     with contextlib.closing(_maker(saved, place, settings, judge, Ledger())) as maker:
-        suite = _suite(batch, maker.reports(batch.runs), settings)
+        graded = _graded(batch, maker, Interrupts(lambda: None))
+        suite = _suite(batch, graded.reports, settings, datetime.now(UTC))
     return parse_document(document_text(suite), str(saved.directory))
 
 
@@ -188,31 +205,22 @@ def _nobody() -> JudgeBackend:
     raise AssertionError("unreachable: this judge is not to ask")
 
 
-def _announce_judge(batch: Batch, judge: Judge, settings: Settings, *, forbidden: bool) -> None:
+def _announce_judge(batch: Batch, saved: SavedResults, judge: Judge) -> None:
     """Say what is asked of whom at what price, before it is."""
-    if settings.free_only:
+    if not batch.votes_missing:
         return
-    asked = [
-        (poll, judge.missing(run.record.votes, poll))
-        for run in batch.runs
-        if run.record.outcome.is_measured
-        for poll in polls(Graded(run.planned.case, run.record, run.planned.plan.two_arms))
-    ]
-    count = sum(votes for _, votes in asked)
-    if not count:
+    votes = plural(batch.votes_missing, "vote")
+    if judge.forbidden is not None:
+        _say(f"judge: {votes} {judge.forbidden}")
         return
-    if forbidden:
-        _say(f"judge: {plural(count, 'vote')} {NO_JUDGE}")
-        return
-    _check_writable(batch.runs)
-    who = judge.check()
-    cost_usd = judge.estimate_usd(asked)
-    price = "at an unknown price" if cost_usd is None else f"about ${cost_usd:.4f}"
-    _say(f"judge: asking for {plural(count, 'vote')} of {judge.asked_model()}, {price}, from {who}")
+    _check_writable({record_path(saved.records, key).parent for _, key in batch.jobs})
+    who, model = judge.check(), judge.asked_model()
+    price = "at an unknown price" if batch.cost_usd is None else f"about ${batch.cost_usd:.4f}"
+    _say(f"judge: asking for {votes} of {model}, {price}, from {who}")
 
 
-def _check_writable(runs: Sequence[Made]) -> None:
-    for directory in {Path(run.path).parent for run in runs}:
+def _check_writable(directories: Iterable[Path]) -> None:
+    for directory in directories:
         if not os.access(directory, os.W_OK):
             raise EvalError(
                 f"{directory}: cannot be written to, and votes are kept in the records; copy the "
@@ -220,29 +228,50 @@ def _check_writable(runs: Sequence[Made]) -> None:
             )
 
 
-def _reports(batch: Batch, maker: RunMaker, interrupts: Interrupts) -> list[RunReport]:
-    reports: list[RunReport] = []
-    for start in range(0, len(batch.runs), TOGETHER):
+def _graded(batch: Batch, maker: RunMaker, interrupts: Interrupts) -> _Graded:
+    graded = _Graded()
+    for start in range(0, len(batch.jobs), TOGETHER):
         if interrupts.received is not None:
             break
-        reports += maker.reports(batch.runs[start : start + TOGETHER])
-    return reports
+        runs = [maker.make(*job) for job in batch.jobs[start : start + TOGETHER]]
+        reports = maker.reports(runs)
+        graded.reports += reports
+        for run, report in zip(runs, reports, strict=True):
+            votes = _votes(run)
+            graded.votes.append(votes)
+            graded.fresh += len(votes) - len(run.record.votes)
+            name = f"{report.case.name} {report.key.arm.value}-{report.key.number}"
+            new = (note for note in report.notes if note not in run.record.notes)
+            graded.warnings += [f"warning: {name}: {note}" for note in new]
+    return graded
 
 
-def _suite(batch: Batch, reports: Sequence[RunReport], settings: Settings) -> SuiteResult:
+def _votes(run: Made) -> tuple[Vote, ...]:
+    """Return the votes that the file of a record holds now."""
+    try:
+        return read_record(Path(run.path)).votes
+    except RecordError:  # said when it was looked through
+        return run.record.votes
+
+
+def _suite(
+    batch: Batch, reports: Sequence[RunReport], settings: Settings, started: datetime
+) -> SuiteResult:
     from pytest_plugin_eval.pytest_side.results import suite_info
 
+    by_case: dict[str, list[RunReport]] = {}
+    for report in reports:
+        by_case.setdefault(report.key.case, []).append(report)
     cases = [
         case_result(
             planned.info,
-            [report for report in reports if report.key.case == planned.case.id],
+            by_case[planned.case.id],
             threshold=settings.threshold,
             min_delta=settings.min_delta,
         )
         for planned in batch.cases
     ]
-    root = str(batch.cases[0].case.root)
-    info = suite_info(root, cases, settings, datetime.now(UTC))
+    info = suite_info(str(batch.cases[0].case.root), cases, settings, started)
     return suite_result(
         replace(info, mode="rescore"),
         cases,
@@ -251,11 +280,8 @@ def _suite(batch: Batch, reports: Sequence[RunReport], settings: Settings) -> Su
     )
 
 
-def _tell(found: Changes, batch: Batch, reports: Sequence[RunReport]) -> None:
-    for run, report in zip(batch.runs, reports, strict=True):
-        name = f"{report.case.name} {report.key.arm.value}-{report.key.number}"
-        new = (note for note in report.notes if note not in run.record.notes)
-        _say_all(f"warning: {name}: {note}" for note in new)
+def _tell(found: Changes, graded: _Graded) -> None:
+    _say_all(graded.warnings)
     _say_all(grader_lines(found))
     _say_all(case_lines(found))
     _say(summary_line(found))
@@ -283,7 +309,7 @@ def _say(line: str) -> None:
     click.echo(_fit(line))
 
 
-def _say_all(lines: Iterator[str] | Sequence[str]) -> None:
+def _say_all(lines: Iterable[str]) -> None:
     for line in lines:
         _say(line)
 

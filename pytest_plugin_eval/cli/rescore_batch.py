@@ -5,46 +5,58 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 from pytest_plugin_eval.agents.replay import changed_since
 from pytest_plugin_eval.cases.loader import load_case
 from pytest_plugin_eval.errors import CaseError, RecordError
 from pytest_plugin_eval.execution.planning import PlannedCase, plan_case
 from pytest_plugin_eval.execution.run import Made, RunMaker
+from pytest_plugin_eval.graders.grade import Graded, polls
 from pytest_plugin_eval.graders.javascript import compile_errors
+from pytest_plugin_eval.judges.polling import Judge
 from pytest_plugin_eval.records.codec import read_record
-from pytest_plugin_eval.records.model import Ending, RunKey, Vote
+from pytest_plugin_eval.records.model import Ending, RunKey
 from pytest_plugin_eval.results.saved import SavedResults, SuitePlace
 from pytest_plugin_eval.settings import Settings
 from pytest_plugin_eval.text import name_pattern, plural
 
-__all__ = ["Batch", "load_batch"]
+__all__ = ["Batch", "Job", "load_batch"]
+
+
+Job: TypeAlias = tuple[PlannedCase, RunKey]
 
 
 @dataclass(slots=True, kw_only=True)
 class Batch:
-    """The records of some cases, ready to be graded."""
+    """The records of some cases, looked through before they are graded.
 
-    runs: list[Made] = field(default_factory=list)
+    They are read again for that: those of a large suite do not fit into memory.
+    """
+
+    jobs: list[Job] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     """Why records cannot be graded, a line each."""
     notes: list[str] = field(default_factory=list)
     """What is graded although it is not as it was."""
+    votes_missing: int = 0
+    """Votes that a judge would have to be asked for."""
+    cost_usd: float | None = 0.0
+    """About what they would cost; ``None`` when it is unknown."""
 
     @property
     def cases(self) -> list[PlannedCase]:
         """The cases, each once."""
-        return list({run.planned.case.id: run.planned for run in self.runs}.values())
-
-    def votes(self) -> list[tuple[Vote, ...]]:
-        """Return the votes that the record files hold now, a tuple a record."""
-        return [_votes(Path(run.path)) for run in self.runs if run.path]
+        return list({planned.case.id: planned for planned, _ in self.jobs}.values())
 
 
 def load_batch(
-    saved: SavedResults, place: SuitePlace, settings: Settings, maker: RunMaker
+    saved: SavedResults, place: SuitePlace, settings: Settings, maker: RunMaker, judge: Judge
 ) -> Batch:
-    """Load the cases that records are of, as far as the glob of *settings* matches, and these."""
+    """Load the cases that records are of, as far as the glob of *settings* matches.
+
+    What *judge* would have to be asked is counted, and nothing is asked.
+    """
     batch = Batch()
     for case, keys in _by_case(saved.keys):
         try:
@@ -54,7 +66,7 @@ def load_batch(
                 batch.problems += error.problems
             continue
         if _matches(settings.case_glob, planned.case.name):
-            _load(batch, planned, maker)
+            _load(batch, planned, maker, None if settings.free_only else judge)
     return batch
 
 
@@ -77,21 +89,33 @@ def _planned(case: str, keys: list[RunKey], place: SuitePlace, settings: Setting
     return plan_case(load_case(*found, check_patterns=compile_errors), settings, keys)
 
 
-def _load(batch: Batch, planned: PlannedCase, maker: RunMaker) -> None:
+def _load(batch: Batch, planned: PlannedCase, maker: RunMaker, judge: Judge | None) -> None:
     changed: dict[str, int] = {}
     for key in planned.keys:
         made = maker.make(planned, key)
-        batch.runs.append(made)
+        batch.jobs.append((planned, key))
         problem = _problem(made)
         if problem is not None:
             batch.problems.append(problem)
         for part in changed_since(planned.case, made.record):
             changed[part] = changed.get(part, 0) + 1
+        if judge is not None and made.record.outcome.is_measured:
+            _count_votes(batch, made, judge)
     if changed:
         batch.notes.append(
             f"{planned.case.name}: {' and '.join(changed)} changed since "
             f"{plural(max(changed.values()), 'run')} of {len(planned.keys)}; graded all the same"
         )
+
+
+def _count_votes(batch: Batch, made: Made, judge: Judge) -> None:
+    planned, record = made.planned, made.record
+    for poll in polls(Graded(planned.case, record, planned.plan.two_arms)):
+        count = judge.missing(record.votes, poll)
+        batch.votes_missing += count
+        if count and judge.forbidden is None and batch.cost_usd is not None:
+            cost_usd = judge.estimate_usd([(poll, count)])
+            batch.cost_usd = None if cost_usd is None else batch.cost_usd + cost_usd
 
 
 def _problem(made: Made) -> str | None:
@@ -104,10 +128,3 @@ def _problem(made: Made) -> str | None:
         return None if read_record(Path(made.path)).outcome == outcome else outcome.error
     except RecordError:
         return outcome.error
-
-
-def _votes(path: Path) -> tuple[Vote, ...]:
-    try:
-        return read_record(path).votes
-    except RecordError:  # said when it was loaded
-        return ()

@@ -34,8 +34,10 @@ A_MINUTE_S = 60.0
 
 _RUNS = "runs"
 _DOCUMENT = "aggregate-result.json"
-_PARTS = (_RUNS, _DOCUMENT, SESSION_FILE)
-"""What a session leaves; it is moved away for the next one in the same directory."""
+_RESCORED = "rescored"
+_PARTS = (_RUNS, _DOCUMENT, SESSION_FILE, _RESCORED)
+"""What a session leaves, and what `plugin-eval rescore` adds; it is moved away for the next session
+in the same directory."""
 
 _NAME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)(?:-(\d+))?")
 

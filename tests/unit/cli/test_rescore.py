@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import shutil
 import signal
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +18,7 @@ import pytest
 
 from pytest_plugin_eval.cases import discovery
 from pytest_plugin_eval.cases.fingerprint import settings_hash
+from pytest_plugin_eval.cli.interrupts import Interrupts
 from pytest_plugin_eval.cli.main import main
 from pytest_plugin_eval.cli.rescore import RescoreOptions, rescore
 from pytest_plugin_eval.errors import EvalError, JudgeError
@@ -364,6 +367,57 @@ def test_one_arm_stays_one_arm(saved: Saved) -> None:
 
     assert len(judge.requests) == 6
     assert saved.newest()["suite"]["ablation"] == "none"
+
+
+def test_fewer_votes_are_compared_with_as_many(saved: Saved, capsys: Captured) -> None:
+    assert saved.rescore(FakeBackend("FAIL"), votes=5) == 0
+    assert "judged again): 100 %, 4 of 4 verdicts changed" in capsys.readouterr().out
+    assert saved.rescore(FakeBackend("PASS"), votes=1) == 0
+    assert "judged again): 67 %, 8 of 12 verdicts changed" in capsys.readouterr().out
+
+
+def test_votes_that_could_not_be_kept_are_not_asked_for(
+    saved: Saved, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = FakeBackend("PASS")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+
+    with pytest.raises(EvalError, match=r"runs/evals/first: cannot be written to, .* --no-judge"):
+        saved.rescore(judge)
+
+    assert judge.requests == []
+
+
+def test_document_that_cannot_be_written_is_said_before_asking(saved: Saved) -> None:
+    judge = FakeBackend("PASS")
+    (saved.results / "rescored").touch()
+
+    with pytest.raises(EvalError, match="the new document cannot be written: "):
+        saved.rescore(judge)
+
+    assert judge.requests == []
+
+
+def test_output_without_unicode(saved: Saved, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii"))
+
+    saved.rescore(FakeBackend("FAIL"))
+
+    sys.stdout.flush()
+    assert b"first: score 1.00 -> 0.50, delta +0.50 -> +0.50" in written.getvalue()
+
+
+def test_second_signal_interrupts() -> None:
+    stopped: list[str] = []
+
+    with Interrupts(lambda: stopped.append("once")):
+        signal.raise_signal(signal.SIGTERM)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+    assert stopped == ["once"]
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
 @pytest.mark.parametrize(

@@ -191,3 +191,12 @@ def test_results_of_an_earlier_session_are_moved_aside(tmp_path: Path) -> None:
     assert sorted(path.name for path in out.iterdir()) == [
         "aggregate-result.json", "earlier-1", "earlier-2", "runs"
     ]  # fmt: skip
+
+
+def test_what_was_graded_again_is_moved_with_its_runs(tmp_path: Path) -> None:
+    for name in ("runs", "rescored"):
+        (tmp_path / name).mkdir()
+
+    named_results_directory(tmp_path, "b")
+
+    assert sorted(path.name for path in (tmp_path / "earlier-1").iterdir()) == ["rescored", "runs"]
