@@ -6,7 +6,6 @@ once more of the agent. Each gives pairs of verdicts that may disagree.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -14,7 +13,7 @@ from itertools import groupby
 from pytest_plugin_eval.cases.model import PAID_TYPES
 from pytest_plugin_eval.records.model import Vote
 from pytest_plugin_eval.scoring.model import CaseResult, RunReport, VerdictStatus
-from pytest_plugin_eval.text import plural
+from pytest_plugin_eval.text import decimals, plural
 
 __all__ = [
     "Noise",
@@ -132,8 +131,7 @@ def noise_lines(noise: Noise) -> list[str]:
 def _told(rate: Rate, noun: str, what: str) -> str:
     if rate.share is None:
         return f"not known, 0 {noun}s to look at"
-    percent = math.floor(100 * rate.share + 0.5)
-    return f"{percent} %, {rate.count} of {plural(rate.of, noun)} {what}"
+    return f"{decimals(100 * rate.share, 0)} %, {rate.count} of {plural(rate.of, noun)} {what}"
 
 
 def _judgings(votes: Sequence[Vote], needed: int) -> Iterator[tuple[object, tuple[bool, ...]]]:
