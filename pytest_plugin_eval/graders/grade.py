@@ -23,7 +23,7 @@ from pytest_plugin_eval.graders.base import GradingContext, Judgement
 from pytest_plugin_eval.graders.javascript import Answer, Question
 from pytest_plugin_eval.graders.target import Subject
 from pytest_plugin_eval.graders.voting import Ballot, voted
-from pytest_plugin_eval.judges.polling import Poll, PollResult
+from pytest_plugin_eval.judges.poll import Poll, PollResult
 from pytest_plugin_eval.records.model import Arm, RunRecord, Vote
 from pytest_plugin_eval.scoring.model import Verdict, VerdictStatus
 from pytest_plugin_eval.scoring.runs import total
@@ -61,6 +61,8 @@ class Grading(NamedTuple):
     judge_cost_usd: float | None = 0.0
     """List price of the votes behind the verdicts, recorded ones included; ``None`` when one is
     unknown."""
+    lost_usd: float = 0.0
+    """What was paid just now for replies that made no vote, as far as it is known."""
 
 
 class _Sheet(NamedTuple):
@@ -180,6 +182,7 @@ def _grading(
         tuple(verdicts),
         tuple(vote for result in results.values() for vote in result.fresh),
         total(known) if len(known) == len(costs) else None,
+        total(result.lost_usd for result in results.values()),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pytest_plugin_eval.graders.base import Judgement, errored, judged
-from pytest_plugin_eval.judges.polling import Poll, PollResult
+from pytest_plugin_eval.judges.poll import Poll, PollResult
 from pytest_plugin_eval.scoring.model import VerdictStatus
 
 __all__ = ["Ballot", "voted"]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_plugin_eval.errors import JudgeError
 from pytest_plugin_eval.judges.base import Image, JudgeBackend, JudgeReply, JudgeRequest
 from pytest_plugin_eval.judges.models import resolve_model
+from pytest_plugin_eval.judges.poll import Poll, PollResult
 from pytest_plugin_eval.judges.reply import reading
 from pytest_plugin_eval.judges.tally import Tally, tallied
 from pytest_plugin_eval.records.model import Vote
@@ -39,34 +40,13 @@ _CREDENTIAL_STATUS = (401, 403)
 STOPPED = "the judge was stopped"
 
 
-class Poll(NamedTuple):
-    """One grader's question about one run."""
-
-    grader: str
-    question: str
-    """What `Vote.question` says: a hash of all that the answer depends on besides the model."""
-    system: str
-    parts: tuple[str | Image, ...]
-
-
-class PollResult(NamedTuple):
-    """The votes of a poll, or why there are not enough."""
-
-    votes: tuple[Vote, ...]
-    """The complete set in order, else nothing."""
-    fresh: tuple[Vote, ...]
-    """Those that were asked for just now, also when the set is not complete: they were paid for."""
-    trouble: str | None = None
-    """Why the set is not complete."""
-    refused: bool = False
-    """It is not complete because no more money may be spent (D4); else something went wrong."""
-
-
 class _Trouble(NamedTuple):
     """Why a vote was not reached."""
 
     text: str
     refused: bool = False
+    paid_usd: float = 0.0
+    """For replies that did not make one, as far as it is known."""
 
 
 # `None` is a vote that was not asked for, since its set could not be completed any more.
@@ -310,7 +290,8 @@ class Judge:
         while len(replies) < ASKED_TIMES:
             reply = self._asked(request)
             if isinstance(reply, _Trouble):
-                return reply
+                paid_usd = sum(reply.cost_usd or 0.0 for reply in replies)
+                return reply._replace(paid_usd=reply.paid_usd + paid_usd)
             replies.append(reply)
             if reading(reply.text or "") is not None:
                 break
@@ -323,7 +304,7 @@ class Judge:
             if trouble is not None:
                 return trouble
             try:
-                return self._answer(request)
+                reply = self._answer(request)
             except JudgeError as error:
                 self._limiter.slow_down(error.slow_down_until)
                 if error.status in _CREDENTIAL_STATUS and not self._has_answered:
@@ -332,6 +313,8 @@ class Judge:
                     return _Trouble(f"judge call failed: {error}")
             except Exception as error:  # noqa: BLE001 - border: one judge call
                 return _Trouble(f"judge call failed: {type(error).__name__}: {error}")
+            else:
+                return reply if reply.text is not None else _without_text(reply)
         raise AssertionError("the last turn returns")
 
     def _answer(self, request: JudgeRequest) -> JudgeReply:
@@ -344,8 +327,6 @@ class Judge:
                 raise
             call.cost_usd = reply.cost_usd
         self._has_answered = True
-        if reply.text is None:
-            raise JudgeError("the judge answered without any text")
         return reply
 
     def _obstacle(self, model: str) -> _Trouble | None:
@@ -387,8 +368,14 @@ def _result(tally: Tally, came: Sequence[_Came]) -> PollResult:
     troubles = [one for one in came if isinstance(one, _Trouble)]
     if troubles:
         worst = next((one for one in troubles if one.refused), troubles[0])
-        return PollResult((), fresh, one_line(worst.text), worst.refused)
+        lost_usd = sum(one.paid_usd for one in troubles)
+        return PollResult((), fresh, one_line(worst.text), worst.refused, lost_usd)
     return PollResult(tuple(sorted((*tally.kept, *fresh), key=lambda vote: vote.number)), fresh)
+
+
+def _without_text(reply: JudgeReply) -> _Trouble:
+    text = "judge call failed: the judge answered without any text"
+    return _Trouble(text, paid_usd=reply.cost_usd or 0.0)
 
 
 def _sum(costs: Sequence[float | None]) -> float | None:

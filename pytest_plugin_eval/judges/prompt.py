@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 
 from pytest_plugin_eval.judges.base import Image
-from pytest_plugin_eval.judges.polling import Poll
+from pytest_plugin_eval.judges.poll import Poll
 
 __all__ = ["PROMPT_VERSION", "SYSTEM", "baseline_poll", "image_poll", "text_poll"]
 

@@ -282,6 +282,23 @@ def test_every_call_is_in_the_ledger(error: Exception, unknown: int) -> None:
     assert (ledger.spent_usd, ledger.unknown, ledger.unfinished) == (0.5, unknown, 0)
 
 
+@pytest.mark.parametrize(
+    ("answers", "lost_usd"),
+    [
+        pytest.param(["Hm.", JudgeError("overloaded", status=529)], 0.25, id="unreadable"),
+        pytest.param([None], 0.25, id="without text"),
+        pytest.param(["Hm.", None], 0.5, id="both"),
+        pytest.param([JudgeError("overloaded", status=529)], 0.0, id="refused"),
+        pytest.param([JudgeReply(text=None, model="m", cost_usd=None)], 0.0, id="unknown"),
+        pytest.param(["Hm.", "PASS"], 0.0, id="made a vote"),
+    ],
+)
+def test_what_was_paid_for_replies_that_made_no_vote_is_told(
+    answers: list[Answer], lost_usd: float
+) -> None:
+    assert polled(judge_of(FakeBackend(*answers), votes=1)).lost_usd == lost_usd
+
+
 def test_ceiling_stops_votes_in_the_middle_of_a_set() -> None:
     backend = FakeBackend()
     together(backend, IN_FLIGHT)
@@ -300,6 +317,7 @@ def test_ceiling_is_looked_at_before_a_reply_is_asked_for_once_more() -> None:
     result = polled(judge_of(backend, votes=1, ceiling_usd=0.25))
 
     assert (result.fresh, result.refused, len(backend.requests)) == ((), True, 1)
+    assert result.lost_usd == 0.25
 
 
 def test_ceiling_of_nothing_looks_for_no_back_end() -> None:

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from pytest_plugin_eval.judges.base import Image
-from pytest_plugin_eval.judges.polling import Poll
+from pytest_plugin_eval.judges.poll import Poll
 from pytest_plugin_eval.judges.prompt import (
     PROMPT_VERSION,
     SYSTEM,
