@@ -61,6 +61,20 @@ def test_nothing_came(suite: Suite) -> None:
     check("time limit before any message", result, {"D7": lost})
 
 
+def test_time_limit_while_a_request_is_repeated(suite: Suite) -> None:
+    suite.case("slow", LOOKING, front={"timeout_seconds": 8})
+    look = [text("looking"), tool("Glob", pattern="*.x")]
+    answers = script(rule(turns=[look, error(500)]))
+
+    result = compare(suite, answers, *ONE_ARM, env={"CLAUDE_CODE_MAX_RETRIES": "10"})
+
+    # The reference grades what came before the service refused to go on.
+    run = "cases.evals/slow.arms.with.0"
+    lost = [f"{run}.score", f"{run}.passed", f"{run}.graders.*", f"?{run}.costUsd", "?costUsd"]
+    lost += ["exit_code", *NOT_MEASURED, *means("slow")]
+    check("time limit while refused", result, {"D1": lost})
+
+
 def test_api_error(suite: Suite) -> None:
     suite.case("fine", {"ok": regex("fine")})
     suite.case("later", LOOKING, front={"runs": 2})
