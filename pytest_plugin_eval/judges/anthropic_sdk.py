@@ -13,7 +13,7 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, cast
 
 from pytest_plugin_eval.errors import JudgeError
 from pytest_plugin_eval.judges.base import Image, JudgeReply, JudgeRequest
@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     from anthropic import Anthropic, AnthropicBedrock, AnthropicFoundry, AnthropicVertex
     from anthropic.types import ImageBlockParam, TextBlockParam
 
-    Client = Anthropic | AnthropicBedrock | AnthropicFoundry | AnthropicVertex
-    Block = TextBlockParam | ImageBlockParam
-    MediaType = Literal["image/jpeg", "image/png", "image/gif", "image/webp"]
+    # Declared as aliases, so that types can be checked where the package is absent.
+    Client: TypeAlias = Anthropic | AnthropicBedrock | AnthropicFoundry | AnthropicVertex
+    Block: TypeAlias = TextBlockParam | ImageBlockParam
+    MediaType: TypeAlias = Literal["image/jpeg", "image/png", "image/gif", "image/webp"]
 
 __all__ = ["AnthropicSdk", "obstacle"]
 
@@ -215,9 +216,10 @@ def _client(env: Mapping[str, str], cloud: Cloud | None) -> Client:
     retries = DEFAULT_RETRIES if retries is None else retries
     timeout_ms = _whole(env.get("API_TIMEOUT_MS"))
     timeout = timeout_ms / 1000 if timeout_ms else DEFAULT_TIMEOUT_S
+    client: Client
     match cloud:
         case Cloud.BEDROCK:
-            return anthropic.AnthropicBedrock(
+            client = anthropic.AnthropicBedrock(
                 aws_region=env.get("AWS_REGION") or env.get("AWS_DEFAULT_REGION"),
                 base_url=env.get("ANTHROPIC_BEDROCK_BASE_URL"),
                 max_retries=retries,
@@ -225,7 +227,7 @@ def _client(env: Mapping[str, str], cloud: Cloud | None) -> Client:
                 http_client=http_client,
             )
         case Cloud.VERTEX:
-            return anthropic.AnthropicVertex(
+            client = anthropic.AnthropicVertex(
                 region=env.get("CLOUD_ML_REGION", ""),
                 base_url=env.get("ANTHROPIC_VERTEX_BASE_URL"),
                 max_retries=retries,
@@ -233,7 +235,7 @@ def _client(env: Mapping[str, str], cloud: Cloud | None) -> Client:
                 http_client=http_client,
             )
         case Cloud.FOUNDRY:
-            return anthropic.AnthropicFoundry(
+            client = anthropic.AnthropicFoundry(
                 api_key=env.get("ANTHROPIC_FOUNDRY_API_KEY"),
                 max_retries=retries,
                 timeout=timeout,
@@ -242,7 +244,7 @@ def _client(env: Mapping[str, str], cloud: Cloud | None) -> Client:
         case None:
             # As with the agent, a token goes before a key. The package takes one of the two.
             token = env.get("ANTHROPIC_AUTH_TOKEN") or None
-            return anthropic.Anthropic(
+            client = anthropic.Anthropic(
                 auth_token=token,
                 api_key=None if token else env.get("ANTHROPIC_API_KEY"),
                 base_url=env.get("ANTHROPIC_BASE_URL") or None,
@@ -250,6 +252,7 @@ def _client(env: Mapping[str, str], cloud: Cloud | None) -> Client:
                 timeout=timeout,
                 http_client=http_client,
             )
+    return client
 
 
 class _Response(Protocol):
