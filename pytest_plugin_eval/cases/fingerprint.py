@@ -5,13 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 from pytest_plugin_eval.cases.case import Case
 
-__all__ = ["forget_plugins", "plugin_hash", "prompt_hash", "settings_hash"]
+__all__ = [
+    "forget_plugins",
+    "leave_out",
+    "newer_files",
+    "plugin_hash",
+    "prompt_hash",
+    "settings_hash",
+]
+
+_left_out: set[str] = set()
+"""What this session itself writes, resolved."""
 
 _SETTINGS = (
     "model",
@@ -42,12 +52,39 @@ def settings_hash(case: Case) -> str:
 def plugin_hash(case: Case) -> str | None:
     """Return the SHA-256 of the bytes of the case's plugins, or ``None`` without any.
 
-    Eval directory, ``.git`` and caches do not count. Computed once a process: no plugin changes
-    under it.
+    Eval directory, ``.git``, caches and what `leave_out` names do not count. Computed once a
+    process: no plugin changes under it.
     """
     if not case.plugins:
         return None
-    return _plugin_hash(tuple(str(plugin.path) for plugin in case.plugins), str(case.eval_dir))
+    return _plugin_hash(_roots(case), str(case.eval_dir))
+
+
+def leave_out(paths: Iterable[Path]) -> None:
+    """Have no file or directory of *paths* count as a part of a plugin, and forget what was said.
+
+    A session may write its results and reports into the plugin's directory; the next one would take
+    them for a change of the plugin.
+    """
+    _left_out.clear()
+    _left_out.update(os.path.realpath(path) for path in paths)
+    forget_plugins()
+
+
+def newer_files(cases: Iterable[Case], moment: float) -> tuple[str, ...]:
+    """Return those files of the cases' plugins that were written after *moment*, sorted.
+
+    *moment* is in seconds since the epoch; the names are relative to a plugin's root.
+    """
+    places = {(_roots(case), str(case.eval_dir)) for case in cases}
+    found = {
+        name
+        for roots, eval_dir in places
+        for root in roots
+        for path, name in _files(root, eval_dir)
+        if _changed_at(path) > moment
+    }
+    return tuple(sorted(found))
 
 
 def forget_plugins() -> None:
@@ -65,8 +102,12 @@ def _plugin_hash(roots: tuple[str, ...], eval_dir: str) -> str:
     return total.hexdigest()
 
 
+def _roots(case: Case) -> tuple[str, ...]:
+    return tuple(str(plugin.path) for plugin in case.plugins)
+
+
 def _files(root: str, eval_dir: str) -> Iterator[tuple[str, str]]:
-    left_out = (os.path.realpath(eval_dir), os.path.realpath(f"{root}/.git"))
+    left_out = {os.path.realpath(eval_dir), os.path.realpath(f"{root}/.git"), *_left_out}
     for directory, names, files in os.walk(root):
         names[:] = sorted(
             name
@@ -76,6 +117,8 @@ def _files(root: str, eval_dir: str) -> Iterator[tuple[str, str]]:
         )
         for name in sorted(files):
             path = f"{directory}/{name}"
+            if _left_out and os.path.realpath(path) in left_out:
+                continue
             yield path, os.path.relpath(path, root).replace(os.sep, "/")
 
 
@@ -84,6 +127,13 @@ def _is_cache(directory: str) -> bool:
     if os.path.basename(directory) == "__pycache__":
         return True
     return os.path.lexists(f"{directory}/CACHEDIR.TAG")
+
+
+def _changed_at(path: str) -> float:
+    try:
+        return os.lstat(path).st_mtime
+    except OSError:
+        return 0.0
 
 
 def _file_hash(path: str) -> bytes:

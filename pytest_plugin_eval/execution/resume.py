@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_plugin_eval.cases.fingerprint import plugin_hash, prompt_hash, settings_hash
+from pytest_plugin_eval.cases.fingerprint import (
+    newer_files,
+    plugin_hash,
+    prompt_hash,
+    settings_hash,
+)
 from pytest_plugin_eval.errors import RecordError, SettingsError
 from pytest_plugin_eval.execution.keeper import RUNS
 from pytest_plugin_eval.execution.planning import PlannedCase
@@ -16,6 +22,8 @@ from pytest_plugin_eval.records.layout import record_path
 from pytest_plugin_eval.records.model import RunKey, RunOutcome, RunRecord
 from pytest_plugin_eval.settings import Settings
 from pytest_plugin_eval.storage.session_file import (
+    PLUGIN_CHANGED,
+    SESSION_FILE,
     differences,
     other_cases,
     read_session_file,
@@ -66,7 +74,8 @@ class Resume:
         if not changed:
             changed = [line for one in planned for line in self._stale(one)]
         if changed:
-            raise SettingsError(_refusal(self._directory, changed))
+            newer = newer_files((one.case for one in planned), self._began_at())
+            raise SettingsError(_refusal(self._directory, changed, newer))
         others = other_cases(then, now) if then is not None else ()
         # Not how many runs there are: the first worker of a session may have added one by now.
         return (f"resuming {self._directory}", *others)
@@ -110,7 +119,7 @@ class Resume:
         current = {
             "prompt": (prompt_hash(case), "the prompt has"),
             "settings": (settings_hash(case), "the settings have"),
-            "plugin": (plugin_hash(case) or "", "the plugin's files have"),
+            "plugin": (plugin_hash(case) or "", PLUGIN_CHANGED.removesuffix(" changed")),
         }
         for record in filter(None, map(self.finished, planned.keys)):
             for name, (value, words) in current.items():
@@ -118,6 +127,12 @@ class Resume:
                 if record.provenance.get(name, value) != value:
                     changed.append(f"{words} changed since the record of a run, of {case.id}")
         return list(dict.fromkeys(changed))
+
+    def _began_at(self) -> float:
+        try:
+            return (self._directory / SESSION_FILE).stat().st_mtime
+        except OSError:
+            return math.inf
 
     def _record(self, key: RunKey) -> RunRecord | None:
         try:
@@ -156,9 +171,12 @@ def with_earlier(outcome: RunOutcome, earlier: RunOutcome | None) -> RunOutcome:
     )
 
 
-def _refusal(directory: Path, changed: Sequence[str]) -> str:
+def _refusal(directory: Path, changed: Sequence[str], newer: Sequence[str]) -> str:
     more = len(changed) - NAMED
     lines = [*changed[:NAMED], *([f"and {more} more"] if more > 0 else [])]
+    if newer and any(PLUGIN_CHANGED in line for line in changed):
+        others = f" and {len(newer) - NAMED} more" if len(newer) > NAMED else ""
+        lines.append(f"files of the plugin that are newer: {', '.join(newer[:NAMED])}{others}")
     return "\n  ".join(
         (
             f"--eval-resume: {directory} was made with something else, so its runs and new ones "

@@ -7,6 +7,7 @@ the first case is met.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,9 @@ from pytest_plugin_eval.pytest_side.stash import (
 from pytest_plugin_eval.settings import Settings
 
 __all__ = ["activate", "configure"]
+
+# Reports of pytest and of plugins that are common beside this one.
+_REPORTS = ("xmlpath", "log_file", "htmlpath", "report_log", "json_report_file")
 
 
 def configure(config: pytest.Config) -> None:
@@ -62,11 +66,13 @@ def activate(config: pytest.Config, session: pytest.Session | None = None) -> No
     """
     if workbench_key in config.stash:
         return
+    from pytest_plugin_eval.cases.fingerprint import leave_out
     from pytest_plugin_eval.pytest_side.selection import EvalSelection
     from pytest_plugin_eval.pytest_side.state import CollectionState
     from pytest_plugin_eval.pytest_side.tags import mark_names
     from pytest_plugin_eval.pytest_side.workbench import Workbench, new_session_id
 
+    leave_out(_written_paths(config))
     marks = config.stash[marks_key]
     config.stash[collection_key] = CollectionState(user_marks=mark_names(marks))
     if hasattr(config, "workerinput"):
@@ -89,6 +95,16 @@ def activate(config: pytest.Config, session: pytest.Session | None = None) -> No
         money=None if money is None else Path(money),
     )
     config.pluginmanager.register(EvalSelection(config), "plugin_eval_selection")
+
+
+def _written_paths(config: pytest.Config) -> Iterator[Path]:
+    """Yield what options name for the session to write, which may lie in the plugin."""
+    settings = config.stash[settings_key]
+    yield from filter(None, (settings.json_path, settings.results_dir, settings.resume_dir))
+    for name in _REPORTS:
+        place = config.getoption(name, None)
+        if isinstance(place, str) and place:
+            yield config.invocation_params.dir / place
 
 
 def _register_controller(

@@ -21,6 +21,7 @@ from pytest_plugin_eval.storage.marker import LOCK
 from pytest_plugin_eval.text import shown
 
 __all__ = [
+    "PLUGIN_CHANGED",
     "SESSION_FILE",
     "CaseFacts",
     "SessionFacts",
@@ -32,6 +33,8 @@ __all__ = [
 ]
 
 SESSION_FILE = "session.json"
+PLUGIN_CHANGED = "the plugin's files have changed"
+"""Stands in every line about them."""
 SCHEMA = 1
 NAMED = 3
 """Cases that one line names; the others are counted."""
@@ -185,9 +188,9 @@ def _case_differences(then: SessionFacts, now: SessionFacts) -> Iterator[str]:
     pairs = {case: (then.cases[case], now.cases[case]) for case in common}
     plugin = [case for case, (was, is_) in pairs.items() if was.plugin != is_.plugin]
     if plugin and len(plugin) == len(common):
-        yield "the plugin's files have changed since"
+        yield f"{PLUGIN_CHANGED} since"
     elif plugin:
-        yield f"the plugin's files have changed since, of {_named(plugin)}"
+        yield f"{PLUGIN_CHANGED} since, of {_named(plugin)}"
     prompt = [case for case, (was, is_) in pairs.items() if was.prompt != is_.prompt]
     if prompt:
         yield f"the prompt has changed since, of {_named(prompt)}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,8 @@ import pytest
 from pytest_plugin_eval.cases.case import Plugin
 from pytest_plugin_eval.cases.fingerprint import (
     forget_plugins,
+    leave_out,
+    newer_files,
     plugin_hash,
     prompt_hash,
     settings_hash,
@@ -21,6 +25,13 @@ ROOT = Path("/plugin")
 def fresh_hash(root: Path, **changes: object) -> str | None:
     forget_plugins()
     return plugin_hash(make_case(root, **changes))
+
+
+@pytest.fixture
+def nothing_left_out() -> Iterator[None]:
+    """Have later tests see whole plugins again."""
+    yield
+    leave_out(())
 
 
 def test_prompt_hash_is_that_of_its_text() -> None:
@@ -108,3 +119,40 @@ def test_hash_is_computed_once_a_process(tmp_path: Path) -> None:
     write_files(root, {"new": "file"})
 
     assert plugin_hash(make_case(root)) == before
+
+
+@pytest.mark.usefixtures("nothing_left_out")
+@pytest.mark.parametrize("name", ["report.xml", "out/runs/with-1.jsonl"])
+def test_what_the_session_writes_is_no_part_of_the_plugin(tmp_path: Path, name: str) -> None:
+    root = write_plugin(tmp_path / "demo")
+    before = fresh_hash(root)
+    write_files(root, {name: "written by the session"})
+
+    leave_out([root / "report.xml", tmp_path / "demo" / "." / "out", tmp_path / "absent"])
+
+    assert plugin_hash(make_case(root)) == before
+
+
+@pytest.mark.usefixtures("nothing_left_out")
+def test_what_an_earlier_session_wrote_counts_again(tmp_path: Path) -> None:
+    root = write_plugin(tmp_path / "demo", {"report.xml": ""})
+    whole = fresh_hash(root)
+    leave_out([root / "report.xml"])
+    without = plugin_hash(make_case(root))
+
+    leave_out(())
+
+    assert without != whole
+    assert plugin_hash(make_case(root)) == whole
+
+
+@pytest.mark.usefixtures("nothing_left_out")
+def test_newer_files_are_those_of_the_plugin(tmp_path: Path) -> None:
+    root = write_plugin(tmp_path / "demo")
+    for path in root.rglob("*"):
+        os.utime(path, (1000, 1000))
+    write_files(root, {"b.md": "", "skills/a/SKILL.md": "", "evals/new.md": "", "report.xml": ""})
+    leave_out([root / "report.xml"])
+    case = make_case(root)
+
+    assert newer_files([case, case], 2000.0) == ("b.md", "skills/a/SKILL.md")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -210,9 +211,14 @@ def test_changed_setting_is_refused(earlier: Earlier) -> None:
 
 def test_changed_plugin_is_refused(earlier: Earlier) -> None:
     (earlier.plugin / "README.md").write_text("new", encoding="utf-8")
-    earlier.write()
+    os.utime(earlier.plugin / ".claude-plugin" / "plugin.json", (0, 0))
+    os.utime(earlier.directory / SESSION_FILE, (1, 1))
+    forget_plugins()
 
-    assert earlier.refusal() == ["the plugin's files have changed since"]
+    assert earlier.refusal() == [
+        "the plugin's files have changed since",
+        "files of the plugin that are newer: README.md",
+    ]
 
 
 def test_changed_grader_is_no_hindrance(earlier: Earlier) -> None:
@@ -259,7 +265,7 @@ def test_record_of_another_kind_is_refused(earlier: Earlier, name: str, line: st
         foreign = replace(made, provenance={**made.provenance, name: "another"})
         write_record(earlier.directory / "runs", foreign)
 
-    assert earlier.refusal() == [line]
+    assert [one for one in earlier.refusal() if "newer" not in one] == [line]
 
 
 def test_unmeasured_record_of_another_kind_is_no_hindrance(earlier: Earlier) -> None:
