@@ -59,7 +59,14 @@ function ask(texts, questions) {
             answers.push(error.message);
         }
     }
-    return JSON.stringify(answers);
+    return taken();
+}
+
+function taken() {
+    // A later call that is stopped before it begins must not find these.
+    const done = answers;
+    answers = [];
+    return JSON.stringify(done);
 }
 
 function complaints(patterns) {
@@ -73,7 +80,8 @@ function complaints(patterns) {
     }));
 }
 """
-_COMPILE_TIMEOUT_S = 30.0
+# For what the engine does itself: no pattern runs meanwhile.
+_OWN_TIMEOUT_S = 30.0
 _MEMORY_LIMIT = 1 << 30
 _CACHED_PATTERNS = 4096
 
@@ -215,7 +223,8 @@ def _some_answers(
         reason = "the pattern needs more memory than a grader may use"
         return [Failure(reason)] if len(rows) == 1 else _one_by_one(texts, rows, timeout_s)
     except JSTimeoutException:
-        done = _answers(_engine.call("(() => JSON.stringify(answers))", timeout_s=timeout_s))
+        found = _engine.call("taken", timeout_s=_OWN_TIMEOUT_S)
+        done = _answers(found)
         return done or [Failure(f"the pattern was stopped after {timeout_s:g} s")]
     except JSEvalException as error:
         _engine.drop()
@@ -236,6 +245,6 @@ def _answers(values: object) -> list[Answer]:
 
 def _engine_complaints(patterns: Sequence[tuple[str, str]]) -> list[str | None]:
     with _engine.lock:
-        found = _engine.call("complaints", list(patterns), timeout_s=_COMPILE_TIMEOUT_S)
+        found = _engine.call("complaints", list(patterns), timeout_s=_OWN_TIMEOUT_S)
     items = found if isinstance(found, list) else []
     return [item if isinstance(item, str) else None for item in items]

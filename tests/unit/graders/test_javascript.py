@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from py_mini_racer import JSEvalException, JSOOMException
+from py_mini_racer import JSEvalException, JSOOMException, JSTimeoutException
 
 from pytest_plugin_eval.graders import javascript
 from pytest_plugin_eval.graders.javascript import Failure, Question, ask, compile_errors
@@ -106,6 +106,28 @@ def test_endless_pattern_is_stopped_and_its_neighbours_answered() -> None:
     assert answers[before] == 1
     assert answers[ENDLESS] == Failure("the pattern was stopped after 0.5 s")
     assert answers[after] == 0
+
+
+def test_call_that_is_stopped_before_it_begins_answers_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    call = javascript._engine.call
+    limits: list[float] = []
+
+    def stopping(function: str, *arguments: object, timeout_s: float) -> object:
+        if function == "ask":
+            raise JSTimeoutException
+        limits.append(timeout_s)
+        return call(function, *arguments, timeout_s=timeout_s)
+
+    assert answer("[a]", text="a") == 1
+    monkeypatch.setattr(javascript._engine, "call", stopping)
+
+    answers = ask([Question("[b]", "", "a")], 0.25)
+
+    assert list(answers.values()) == [Failure("the pattern was stopped after 0.25 s")]
+    # On a busy machine fetching what was answered takes its time too.
+    assert min(limits) > 1
 
 
 def test_engine_is_usable_after_a_stopped_pattern() -> None:
