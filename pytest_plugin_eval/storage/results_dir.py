@@ -195,6 +195,10 @@ def _check_resumable(directory: Path) -> None:
 
 def _nearest(directory: Path) -> str:
     """Return which results directory may have been meant, as a part of a message."""
+    # The directory of a session with several plugins holds one for each.
+    for path in sorted(directory.glob(f"*/{SESSION_FILE}")):
+        if not _NAME.fullmatch(path.parent.name):
+            return f", did you mean {str(path.parent)!r}?"
     # A plugin, its eval directory or the directory of all results: the newest one below it.
     for base in (directory, directory / "results", directory / "evals" / "results"):
         for found in results_directories(base):

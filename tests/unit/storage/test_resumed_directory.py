@@ -128,6 +128,13 @@ def test_directory_above_is_refused_naming_the_newest_results(tmp_path: Path, ab
     )
 
 
+def test_directory_of_several_plugins_is_refused_naming_the_first(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"b/session.json": "", "a/session.json": ""})
+
+    with pytest.raises(SettingsError, match=f"did you mean '{tmp_path}/a'"):
+        resumed_results_directory(tmp_path, SESSION)
+
+
 def test_foreign_directory_is_refused(tmp_path: Path) -> None:
     write_tree(tmp_path / "it", {"prompt.md": "Do it."})
 
@@ -137,13 +144,14 @@ def test_foreign_directory_is_refused(tmp_path: Path) -> None:
     assert _files(tmp_path) == {"it/prompt.md"}
 
 
-def test_session_file_moves_away_with_the_runs_it_tells_of(tmp_path: Path) -> None:
-    write_tree(tmp_path, KILLED)
+def test_all_that_a_session_left_moves_away_together(tmp_path: Path) -> None:
+    write_tree(tmp_path, {**KILLED, "rescored/1/aggregate-result.json": "{}"})
 
     named_results_directory(tmp_path, SESSION)
 
-    assert "earlier-1/session.json" in _files(tmp_path)
-    assert "session.json" not in _files(tmp_path)
+    moved = {"rescored/1/aggregate-result.json", "session.json", "runs/evals/a/with-1.jsonl"}
+    assert {f"earlier-1/{name}" for name in moved} <= _files(tmp_path)
+    assert not moved & _files(tmp_path)
 
 
 def test_session_that_came_to_nothing_leaves_nothing(tmp_path: Path) -> None:
