@@ -1,4 +1,4 @@
-"""`--eval-concurrency`: agent runs started ahead of their items, in one process."""
+"""Agent runs in threads: several at once (`--eval-concurrency`), started ahead of their items."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ K = TypeVar("K")
 class RunPool(Generic[K, T]):
     """Works through keys in order, a few at once, never far ahead of the one that is waited for.
 
-    The work is waiting for child processes, so threads do. A session that stops at its first
-    failure (``-x``) must not have paid for the whole suite by then: *ahead* bounds how many runs
-    beyond the awaited one may have been started.
+    The work is waiting for child processes, so threads do. They also outlive an interrupt of the
+    session: what a run in flight came to is not lost with the wait for it. A session that stops at
+    its first failure (``-x``) must not have paid for the whole suite by then: *ahead* bounds how
+    many runs beyond the awaited one may have been started. Keys that are not among *keys* are
+    worked on when they are asked for.
     """
 
     def __init__(
@@ -33,14 +35,32 @@ class RunPool(Generic[K, T]):
 
     def result(self, key: K) -> T:
         """Wait for the run of *key*, starting it and those that come after it."""
-        self._start_up_to(self._positions.get(key, 0) + self._ahead)
+        if key in self._positions:
+            self._start_up_to(self._positions[key] + self._ahead)
+        if key not in self._futures:
+            self._futures[key] = self._executor.submit(self._work, key)
+        try:
+            result = self._futures[key].result()
+        except Exception:
+            del self._futures[key]
+            raise
         # A key asked for twice is a rerun: it is made again.
-        future = self._futures.pop(key, None) or self._executor.submit(self._work, key)
-        return future.result()
+        del self._futures[key]
+        return result
 
-    def close(self) -> None:
-        """Cancel what has not started and wait for what has; end the runs in flight before this."""
+    def close(self) -> dict[K, T]:
+        """Cancel what has not started and wait for what has; return what nobody asked for.
+
+        End the runs in flight before this.
+        """
         self._executor.shutdown(wait=True, cancel_futures=True)
+        left = self._futures
+        self._futures = {}
+        return {
+            key: future.result()
+            for key, future in left.items()
+            if not future.cancelled() and future.exception() is None
+        }
 
     def _start_up_to(self, last: int) -> None:
         while self._next < len(self._keys) and self._next <= last:

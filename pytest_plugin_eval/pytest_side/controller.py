@@ -336,6 +336,9 @@ class EvalController:
             ledger.close()
 
     def _finish(self) -> None:
+        for nodeid, run in self._config.stash[workbench_key].settle():
+            self.spent_usd += run.spent_usd
+            self.cases[case_of(nodeid)].runs.setdefault(run.key, run)
         self._note_cut_off_calls()
         shutil.rmtree(self.processes, ignore_errors=True)
         for case, progress in self.cases.items():

@@ -31,10 +31,12 @@ from pytest_plugin_eval.text import plural
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.pytest_side.controller import EvalController
+    from pytest_plugin_eval.records.model import RunKey
 
 __all__ = ["write_results"]
 
 ENDED = "the session ended before it"
+UNGRADED = "made, but the session ended before it was graded"
 
 
 def write_results(
@@ -48,7 +50,8 @@ def write_results(
             result = result_of(progress, settings)
             by_root.setdefault(result.info.root, []).append(result)
     lost = "not_measured" if any(p.has_lost_runs for p in controller.cases.values()) else None
-    not_started = _not_started(controller, by_root)
+    bench = config.stash[workbench_key]
+    not_started = _not_started(controller, by_root, bench.ungraded)
     errors = list(_load_errors(controller, config))
     suites = []
     for root, cases in sorted(by_root.items()):
@@ -57,7 +60,7 @@ def write_results(
             cases,
             settings,
             started,
-            agent_version=config.stash[workbench_key].agent_version,
+            agent_version=bench.agent_version,
             not_started=_cases_not_started(controller, not_started.get(root, ())),
             runs_not_started=not_started.get(root, ()),
         )
@@ -78,7 +81,7 @@ def write_results(
 
 
 def _not_started(
-    controller: EvalController, by_root: Mapping[str, Sequence[CaseResult]]
+    controller: EvalController, by_root: Mapping[str, Sequence[CaseResult]], ungraded: set[str]
 ) -> dict[str, list[NotStarted]]:
     """Return the selected runs that were not made, by suite root."""
     plans = {plan.nodeid: plan for plan in controller.state.plans}
@@ -90,18 +93,22 @@ def _not_started(
         # Workers that were interrupted left no plan; with one suite its root is known all the same.
         root = plan.root if plan is not None else next(iter(by_root), "")
         case = plan.case if plan is not None else nodeid
-        by_reason: dict[str, list[str]] = {}
-        for key in sorted(run_key(run_id, case) for run_id in progress.expected - progress.failed):
-            run = progress.runs.get(key)
+        by_reason: dict[str, list[RunKey]] = {}
+        for run_id in progress.expected - progress.failed:
+            run = progress.runs.get(run_key(run_id, case))
             if run is None or run.outcome.ending is Ending.NOT_STARTED:
                 reason = run.outcome.error if run is not None else None
-                name = f"{key.arm.value}-{key.number}"
-                by_reason.setdefault(reason or ENDED, []).append(name)
+                reason = UNGRADED if run_id in ungraded else reason or ENDED
+                by_reason.setdefault(reason, []).append(run_key(run_id, case))
         found.setdefault(root, []).extend(
-            NotStarted(case=case, runs=tuple(runs), reason=reason)
-            for reason, runs in by_reason.items()
+            NotStarted(case=case, runs=tuple(map(_short, sorted(keys))), reason=reason)
+            for reason, keys in sorted(by_reason.items())
         )
     return found
+
+
+def _short(key: RunKey) -> str:
+    return f"{key.arm.value}-{key.number}"
 
 
 def _cases_not_started(controller: EvalController, runs: Iterable[NotStarted]) -> set[str]:

@@ -115,7 +115,8 @@ def result_of(progress: CaseProgress, settings: Settings) -> CaseResult:
 
 
 def _incomplete(progress: CaseProgress, result: CaseResult) -> str | None:
-    made = [run for run in progress.runs.values() if run.outcome.ending is not Ending.NOT_STARTED]
+    unfinished = (Ending.NOT_STARTED, Ending.INTERRUPTED)
+    made = [run for run in progress.runs.values() if run.outcome.ending not in unfinished]
     if len(made) < len(progress.expected):
         return f"incomplete: {len(made)} of {len(progress.expected)} runs"
     if not result.with_runs:

@@ -62,6 +62,9 @@ class Workbench:
         """Lines about the judge and what is taken over, known once the runs are."""
         self.asks_for_votes = False
         """Whether a replay lacks votes, so that it may cost something."""
+        self.ungraded: set[str] = set()
+        """Node ids of runs that were finished when the session was ended before it graded them."""
+        self.ledger: Ledger | None = None
         self.left_behind: tuple[str, ...] = ()
         """Lines about what could not be cleaned up."""
         self.agent_version: str = ""
@@ -157,18 +160,18 @@ class Workbench:
             resume=resume,
             hidden=(*kept, *self._results.values()),
         )
-        if self.settings.concurrency > 1:
-            self._open_pool(items)
+        self.ledger = ledger
+        if not replays:
+            self._open_pool()
 
-    def _open_pool(self, items: Sequence[EvalRun]) -> None:
+    def _open_pool(self) -> None:
         from pytest_plugin_eval.execution.pool import RunPool
 
         workers = self.settings.concurrency
+        # One at a time, and in a worker of xdist, each run is started by its item.
+        ahead = list(self._items) if workers > 1 else []
         self._pool = RunPool(
-            self._made,
-            [(item.place.root, item.key) for item in items],
-            workers=workers,
-            ahead=workers if self._stop_early else None,
+            self._made, ahead, workers=workers, ahead=workers if self._stop_early else None
         )
 
     def _judge(
@@ -290,12 +293,25 @@ class Workbench:
         prefix = f"{self._here}{os.sep}"
         return path.removeprefix(prefix) if path.startswith(prefix) else path
 
+    def settle(self) -> list[tuple[str, RunReport]]:
+        """End the runs in flight and start no other; return the interrupted ones, by node id."""
+        if self._maker is None:
+            return []
+        self._maker.stop("the session was stopped")
+        left = self._pool.close() if self._pool is not None else {}
+        self._pool = None
+        interrupted: list[tuple[str, RunReport]] = []
+        for job, made in left.items():
+            nodeid = self._items[job].nodeid
+            if made.record.outcome.is_measured:
+                self.ungraded.add(nodeid)
+            else:
+                interrupted += ((nodeid, report) for report in self._maker.reports([made]))
+        return interrupted
+
     def close(self) -> None:
-        """End the runs in flight, start no other, and give the results directories free."""
-        if self._maker is not None:
-            self._maker.stop("the session was stopped")
-        if self._pool is not None:
-            self._pool.close()
+        """End what is in flight, start nothing further, and give the results directories free."""
+        self.settle()
         if self._maker is not None:
             self.left_behind = self._maker.close()
         if self._space is not None:
