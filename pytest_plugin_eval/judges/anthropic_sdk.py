@@ -200,8 +200,8 @@ class AnthropicSdk:
 
     def _said(self, what: object) -> str:
         """Return a text for a message: no secrets, one line, of bounded length."""
-        said = getattr(what, "api_message", None) or str(what) or type(what).__name__
-        return cut(one_line(self._redact(str(said))), ERROR_LENGTH)
+        said = _message(getattr(what, "body", None)) or str(what) or type(what).__name__
+        return cut(one_line(self._redact(said)), ERROR_LENGTH)
 
 
 def _stopped() -> JudgeError:
@@ -297,6 +297,13 @@ def _block(part: str | Image) -> Block:
         # Any other kind is for the service to refuse, in its own words.
         "source": {"type": "base64", "media_type": cast("MediaType", part.mime), "data": data},
     }
+
+
+def _message(body: object) -> str | None:
+    """Return the words of the service in the body of its refusal."""
+    error = body.get("error") if isinstance(body, dict) else None
+    message = error.get("message") if isinstance(error, dict) else None
+    return message if isinstance(message, str) else None
 
 
 def _texts(content: Sequence[object]) -> Iterator[str]:

@@ -413,8 +413,8 @@ def test_foundry_is_asked_by_its_own_client(
 
 
 def test_client_that_cannot_be_made_is_an_error() -> None:
-    with pytest.raises(JudgeError, match="region"):
-        AnthropicSdk({"CLAUDE_CODE_USE_VERTEX": "1"})
+    with pytest.raises(JudgeError, match="ANTHROPIC_FOUNDRY_API_KEY"):
+        AnthropicSdk({"CLAUDE_CODE_USE_FOUNDRY": "1"})
 
 
 def test_alias_without_a_mapping_is_refused_on_a_cloud(
