@@ -69,13 +69,15 @@ class Keeper:
             return Kept(self.place(planned, record.key))
         results = self._results[planned.case.root]
         path = self._in_space(results, lambda: write_record(results / RUNS, record))
-        note = None
-        if self._mode is Mode.RECORD and record.outcome.is_measured:
-            try:
-                self._record(planned, record)
-            except OSError as error:
-                note = f"the recording could not be written: {error}"
-        return Kept(path, note)
+        return Kept(path, self._recorded(planned, record))
+
+    def take_over(self, planned: PlannedCase, record: RunRecord) -> Kept:
+        """Leave a record that an earlier session kept where it is.
+
+        In record mode it is recorded now: that session may have been killed before it was, or had
+        another mode.
+        """
+        return Kept(self.place(planned, record.key), self._recorded(planned, record))
 
     def place(self, planned: PlannedCase, key: RunKey) -> Path:
         """Return where the record of a run lies."""
@@ -106,6 +108,16 @@ class Keeper:
 
     def _in_space(self, results: Path, action: Callable[[], T]) -> T:
         return action() if self._space is None else self._space.write(results, action)
+
+    def _recorded(self, planned: PlannedCase, record: RunRecord) -> str | None:
+        """Write the recording of a run where one is wanted; return why that failed, if it did."""
+        if self._mode is not Mode.RECORD or not record.outcome.is_measured:
+            return None
+        try:
+            self._record(planned, record)
+        except OSError as error:
+            return f"the recording could not be written: {error}"
+        return None
 
     def _record(self, planned: PlannedCase, record: RunRecord) -> None:
         """Write a recording, and remove those of an earlier session that had more runs.

@@ -15,7 +15,7 @@ from pytest_plugin_eval.agents.base import AgentBackend, AgentRequest
 from pytest_plugin_eval.agents.limits import slow_down_until
 from pytest_plugin_eval.cases.case import Case
 from pytest_plugin_eval.errors import RecordError
-from pytest_plugin_eval.execution.keeper import Keeper, Kept
+from pytest_plugin_eval.execution.keeper import Keeper
 from pytest_plugin_eval.execution.planning import PlannedCase
 from pytest_plugin_eval.execution.resume import Resume, with_earlier
 from pytest_plugin_eval.execution.retry import pause_before
@@ -104,7 +104,7 @@ class RunMaker:
             made = self._taken_over(planned, key) or self._made(planned, key)
         try:
             kept = (
-                Kept(self._keeper.place(planned, key))
+                self._keeper.take_over(planned, made.record)
                 if made.is_taken_over
                 else self._keeper.keep(planned, made.record)
             )
