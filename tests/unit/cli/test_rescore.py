@@ -269,6 +269,7 @@ def interrupt_once() -> Callable[[JudgeRequest], None]:
 def test_interrupt_keeps_the_votes_paid_for(saved: Saved, capsys: Captured) -> None:
     judge = FakeBackend("PASS")
     judge.before = interrupt_once()
+    former = signal.getsignal(signal.SIGINT)
 
     assert saved.rescore(judge) == 130
 
@@ -276,7 +277,7 @@ def test_interrupt_keeps_the_votes_paid_for(saved: Saved, capsys: Captured) -> N
     assert kept == len(judge.requests) > 0
     assert f"interrupted: {kept} vote" in capsys.readouterr().out
     assert not (saved.results / "rescored").exists()
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is former
 
 
 def test_changed_prompt_is_a_line(plugin: Path, capsys: Captured) -> None:
@@ -410,6 +411,7 @@ def test_output_without_unicode(saved: Saved, monkeypatch: pytest.MonkeyPatch) -
 
 def test_second_signal_interrupts() -> None:
     stopped: list[str] = []
+    former = signal.getsignal(signal.SIGTERM)
 
     with Interrupts(lambda: stopped.append("once")):
         signal.raise_signal(signal.SIGTERM)
@@ -417,7 +419,7 @@ def test_second_signal_interrupts() -> None:
             signal.raise_signal(signal.SIGINT)
 
     assert stopped == ["once"]
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    assert signal.getsignal(signal.SIGTERM) is former
 
 
 @pytest.mark.parametrize(
