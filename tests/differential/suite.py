@@ -86,6 +86,16 @@ def exists(path: str, **options: object) -> Fields:
     return {"type": "file_exists", "path": path, **options}
 
 
+def llm(criteria: str, **options: object) -> Fields:
+    """Return an llm grader."""
+    return {"type": "llm", "criteria": criteria, **options}
+
+
+def baseline(criteria: str, baseline_file: str, **options: object) -> Fields:
+    """Return a baseline grader."""
+    return {"type": "baseline", "criteria": criteria, "baseline_file": baseline_file, **options}
+
+
 def _front(fields: Fields) -> str:
     dumped = yaml.safe_dump(dict(fields), sort_keys=False, allow_unicode=True) if fields else ""
     return f"---\n{dumped}---\n"
