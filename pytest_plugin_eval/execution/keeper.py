@@ -99,7 +99,9 @@ class Keeper:
         for base in bases:
             # Read afresh: what is graded may carry marks that are not for the file.
             record = read_record(record_path(base, key))
-            whole = replace(record, votes=(*record.votes, *votes))
+            # Handed over twice when an interrupt came just after they were written.
+            fresh = tuple(vote for vote in votes if vote not in record.votes)
+            whole = replace(record, votes=(*record.votes, *fresh))
             self._in_space(self._results[root], partial(write_record, base, whole))
 
     def no_room(self, root: Path) -> str | None:
