@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Generic, TypeVar
 
+from pytest_plugin_eval.waiting import awaited
+
 __all__ = ["RunPool"]
 
 T = TypeVar("T")
@@ -40,7 +42,7 @@ class RunPool(Generic[K, T]):
         if key not in self._futures:
             self._futures[key] = self._executor.submit(self._work, key)
         try:
-            result = self._futures[key].result()
+            result = awaited(self._futures[key])
         except Exception:
             del self._futures[key]
             raise

@@ -24,7 +24,8 @@ from pytest_plugin_eval.graders.grade import Graded, Grading, grade_all
 from pytest_plugin_eval.judges.polling import Judge
 from pytest_plugin_eval.records.model import Ending, RunKey, RunOutcome, RunRecord, Vote
 from pytest_plugin_eval.records.trace import Trace
-from pytest_plugin_eval.scoring.model import RunReport, Verdict, VerdictStatus
+from pytest_plugin_eval.scoring.aggregate import is_skipped_at_ceiling
+from pytest_plugin_eval.scoring.model import RunReport
 from pytest_plugin_eval.scoring.runs import run_report
 from pytest_plugin_eval.settings import Mode, Settings
 from pytest_plugin_eval.spending.ledger import Ledger
@@ -145,6 +146,7 @@ class RunMaker:
         if self._judge is not None:
             self._judge.close()
         self._ledger.close()
+        self._limiter.close()
         return self._backend.close()
 
     def _taken_over(self, planned: PlannedCase, key: RunKey) -> Made | None:
@@ -255,7 +257,7 @@ class RunMaker:
                     self._stopped = "the credential was refused in the first run"
             if outcome.ending is Ending.NOT_LOADED:
                 place = (planned.case.root, record.key.case)
-                self._blocked[place] = f"not started: {outcome.error}"
+                self._blocked[place] = f"{outcome.error}"
 
     def _is_judge_refused(self) -> bool:
         return self._judge is not None and self._judge.refused_credential is not None
@@ -288,16 +290,11 @@ class RunMaker:
             results_dir=str(self._keeper.results_dir(run.planned.case.root)),
             notes=record.notes if unkept is None else (*record.notes, unkept),
             last_message=reply,
-            spent_usd=run.spent_usd + votes_usd,
+            spent_usd=run.spent_usd + votes_usd + grading.lost_usd,
             is_judge_refused=self._is_judge_refused() and not report.measured,
             is_taken_over=run.is_taken_over,
-            is_at_ceiling=run.is_at_ceiling or any(map(_is_at_ceiling, report.verdicts)),
+            is_at_ceiling=run.is_at_ceiling or is_skipped_at_ceiling(report),
         )
-
-
-def _is_at_ceiling(verdict: Verdict) -> bool:
-    # What is left out on purpose is not scored.
-    return verdict.scored and verdict.status is VerdictStatus.SKIPPED
 
 
 def _noted(record: RunRecord, *notes: str) -> RunRecord:

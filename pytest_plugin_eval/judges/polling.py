@@ -18,6 +18,7 @@ from pytest_plugin_eval.judges.reply import reading
 from pytest_plugin_eval.judges.tally import Tally, tallied
 from pytest_plugin_eval.records.model import Vote
 from pytest_plugin_eval.text import cut, dollars, one_line, shown, without_surrogates
+from pytest_plugin_eval.waiting import awaited
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -153,7 +154,7 @@ class Judge:
         results: list[PollResult] = []
         try:
             for position, (tally, futures) in enumerate(zip(tallies, begun, strict=True)):
-                result = _result(tally, [future.result() for future in futures])
+                result = _result(tally, [awaited(future) for future in futures])
                 if result.fresh:
                     on_votes(position, result.fresh)
                 results.append(result)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["write_results"]
 
-ENDED = "the session ended before it"
+ENDED = "the session ended before"
 UNGRADED = "made, but the session ended before it was graded"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 
 import pytest
@@ -200,3 +202,70 @@ def test_cases_that_were_not_started_are_named(suite: Suite, agent: StandInAgent
 
     result.stdout.fnmatch_lines(["*1 case not started, in no number here: evals/second"])
     assert suite.document()["suite"]["notStarted"] == ["evals/second"]  # type: ignore[index]
+
+
+def test_interrupted_run_is_listed_with_what_it_cost(suite: Suite, agent: StandInAgent) -> None:
+    suite.case("first", front="runs: 2")
+    stopped = threading.Event()
+    agent.stop = stopped.set  # type: ignore[method-assign]  # what the session calls
+
+    def answer(request: AgentRequest) -> RunRecord:
+        if len(agent.requests) == 1:
+            return answered(request, "hello")
+        os.kill(os.getpid(), signal.SIGINT)
+        assert stopped.wait(60)
+        return answered(request, "", ending=Ending.INTERRUPTED, error="interrupted", cost_usd=0.1)
+
+    agent.answer = answer
+
+    result = suite.pytester.runpytest_inprocess("evals", no_reraise_ctrlc=True)
+
+    document = suite.document()
+    runs = document["cases"][0]["arms"]["with"]  # type: ignore[index]
+    assert [run["measured"] for run in runs] == [True, False]
+    assert [run["ending"] for run in runs] == ["completed", "interrupted"]
+    assert document["suite"]["spentUsd"] == pytest.approx(0.35)  # type: ignore[index]
+    assert document["partialReason"] == "interrupted"
+    words = " ".join(result.stdout.str().split())
+    assert "2 runs not started (the session ended before): evals/first: without-1 to 2" in words
+    assert "continue with: the same command and --eval-resume=evals/results/" in words
+
+
+def test_lost_run_is_made_once_more_and_both_attempts_are_counted(
+    suite: Suite, agent: StandInAgent
+) -> None:
+    suite.case("first", front="runs: 1")
+
+    def answer(request: AgentRequest) -> RunRecord:
+        if len(agent.requests) == 1:
+            return answered(request, "", ending=Ending.NO_RESULT, error="exit 1", cost_usd=0.1)
+        return answered(request, "hello")
+
+    agent.answer = answer
+
+    result = _live(suite)
+
+    run = suite.document()["cases"][0]["arms"]["with"][0]  # type: ignore[index]
+    assert (run["measured"], run["attempts"]) == (True, 2)
+    assert run["costUsd"] == pytest.approx(0.35)
+    assert result.ret == pytest.ExitCode.OK
+
+
+def test_bad_grade_is_no_reason_to_make_a_run_again(suite: Suite, agent: StandInAgent) -> None:
+    suite.case("first", front="runs: 1")
+    agent.answer = lambda request: answered(request, "goodbye")
+
+    _live(suite, "--eval-retries", "5")
+
+    assert len(agent.requests) == 2
+
+
+def test_ceiling_is_heeded_between_attempts(suite: Suite, agent: StandInAgent) -> None:
+    suite.case("first", front="runs: 1")
+    agent.answer = lambda request: answered(
+        request, "", ending=Ending.NO_RESULT, error="exit 1", cost_usd=0.1
+    )
+
+    _live(suite, "--eval-retries", "5", "--eval-max-cost-usd", "0.25")
+
+    assert len(agent.requests) == 3
