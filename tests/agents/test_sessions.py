@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import signal
-import subprocess
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.differential.suite import Suite
 from tests.support.reference import agent_binary, base_environment
 from tests.support.script import rule, script, tool, turn
 from tests.support.scripted_api import ScriptedApi
+from tests.support.sessions import Sessions, agents_in
 
 pytestmark = [
     pytest.mark.agent,
@@ -24,45 +20,6 @@ pytestmark = [
 
 SKILL = "demo:greet"
 HELLO = {"type": "regex", "pattern": "bonjour"}
-
-
-class Sessions:
-    """Runs pytest on a suite against a scripted API, in a process of its own."""
-
-    def __init__(self, base: Path, api: ScriptedApi) -> None:
-        self.suite = Suite(base / "plugin").plugin().skill()
-        self.api = api
-        self.runs = base / "run-root"
-        self._home = base / "home"
-        (self._home / "tmp").mkdir(parents=True)
-
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start a session."""
-        return subprocess.Popen(
-            [sys.executable, "-m", "pytest", "--eval-run-root", str(self.runs), *arguments],
-            cwd=self.suite.root,
-            env={**base_environment(self.api.url, self._home), "PYTHONUNBUFFERED": "1"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-
-    def run(self, *arguments: str) -> tuple[int, str]:
-        """Run a session to its end; return exit status and output."""
-        process = self.start(*arguments)
-        output, _ = process.communicate(timeout=180)
-        return process.returncode, output
-
-    @property
-    def document(self) -> Mapping[str, Any]:
-        """The newest result document."""
-        found = sorted((self.suite.root / "evals/results").glob("*/aggregate-result.json"))
-        document: Mapping[str, Any] = json.loads(found[-1].read_text(encoding="utf-8"))
-        return document
-
-    def leftovers(self) -> list[Path]:
-        """Run directories that are still there."""
-        return [path for path in self.runs.rglob("home") if path.is_dir()]
 
 
 Make = Callable[[object], Sessions]
@@ -159,7 +116,7 @@ def test_signal_ends_the_agent_and_keeps_what_is_finished(
     assert session.document["partialReason"] == "interrupted"
     assert session.document["cases"][0]["name"] == "fast"
     assert session.document["cases"][0]["aggregates"]["score"] == 1
-    assert _agents_in(session.runs) == []
+    assert agents_in(session.runs) == []
     assert session.leftovers() == []
 
 
@@ -187,17 +144,3 @@ def test_keep_temp_keeps_the_directory_and_prints_it(sessions: Make) -> None:
     # The path is too long for the line and stands, whole, on the next.
     said = f"evals/greet with-1: run directory kept: {kept.parent}"
     assert said in " ".join(output.split())
-
-
-def _agents_in(run_root: Path) -> list[int]:
-    """Return the processes that work in a run directory."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                where = str((entry / "cwd").readlink())
-            except OSError:
-                continue
-            if where.startswith(str(run_root)):
-                found.append(int(entry.name))
-    return found
