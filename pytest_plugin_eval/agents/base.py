@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -28,6 +29,8 @@ class AgentRequest:
     keep: bool = False
     """Keep the run directory (``--eval-keep-temp``)."""
     run_root: Path | None = None
+    slow_down: Callable[[float | None], None] = lambda _: None
+    """Told at once, while the run goes on, until when the service asked for a pause."""
 
 
 class AgentBackend(Protocol):

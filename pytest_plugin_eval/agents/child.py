@@ -76,13 +76,21 @@ class Child:
         self._stopped = True
         self._events.put("stop")
 
-    def run(self, prompt: str, *, is_wrong: Callable[[str], bool] | None = None) -> ChildResult:
+    def run(
+        self,
+        prompt: str,
+        *,
+        is_wrong: Callable[[str], bool] | None = None,
+        on_refusal: Callable[[str], None] | None = None,
+    ) -> ChildResult:
         """Give the prompt to the process and follow it to its end.
 
         *is_wrong* is asked about the ``init`` line; when it agrees, the process is ended there.
+        *on_refusal* is given the lines that tell of a request which the service refused for now.
         Raises `OSError` when the process cannot be started.
         """
         self._lines.is_wrong = is_wrong
+        self._lines.on_refusal = on_refusal
         start = time.monotonic()
         with tempfile.TemporaryFile() as stdin:
             # A file, not a pipe: nobody has to feed it, whether or not the process ever reads.

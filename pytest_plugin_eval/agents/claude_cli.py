@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from pytest_plugin_eval.agents.command import agent_command
 from pytest_plugin_eval.agents.credential_files import file_secrets
 from pytest_plugin_eval.agents.credentials import credentials_text, expiry_note, secrets_in
 from pytest_plugin_eval.agents.environment import agent_environment, given, secret_values
+from pytest_plugin_eval.agents.limits import slow_down_until
 from pytest_plugin_eval.agents.outcome import Classified, classify, cost_of, turns_of
 from pytest_plugin_eval.agents.proof import contamination, forget_plugins, not_loaded
 from pytest_plugin_eval.agents.sandbox import RunRoot, Sandbox
@@ -174,12 +176,15 @@ class ClaudeCli:
         def is_wrong(line: str) -> bool:
             return _proven(Trace([line]), request, sandbox) is not None
 
+        def on_refusal(line: str) -> None:
+            request.slow_down(slow_down_until(Trace([line]), time.time()))
+
         with self._guard:
             self._children.add(child)
             if self._is_stopped:
                 child.stop()
         try:
-            return child.run(case.prompt, is_wrong=is_wrong)
+            return child.run(case.prompt, is_wrong=is_wrong, on_refusal=on_refusal)
         finally:
             with self._guard:
                 self._children.discard(child)

@@ -9,6 +9,9 @@ from collections.abc import Callable
 __all__ = ["Lines", "Tail"]
 
 
+_TOLD = ('"result"', '"init"', '"api_retry"', '"rate_limit_event"')
+
+
 class Lines:
     """Standard output as lines; beyond the limit only result lines are kept.
 
@@ -17,6 +20,7 @@ class Lines:
 
     def __init__(self, limit: int) -> None:
         self.is_wrong: Callable[[str], bool] | None = None
+        self.on_refusal: Callable[[str], None] | None = None
         self._limit = limit
         self._lines: list[str] = []
         self._rest: list[bytes] = []
@@ -78,6 +82,8 @@ class Lines:
         if kind == "result":
             self._has_result = True
             return kind
+        if kind == "refusal" and self.on_refusal is not None:
+            self.on_refusal(text)
         if kind == "init" and self.is_wrong is not None and self.is_wrong(text):
             return "wrong"
         return ""
@@ -103,8 +109,11 @@ class Tail:
 
 
 def _kind(line: str) -> str:
-    """Return ``result`` or ``init`` for such an event, or an empty word."""
-    if not ('"result"' in line or '"init"' in line):
+    """Return ``result``, ``init`` or ``refusal`` for such an event, or an empty word.
+
+    A refusal is one of a request that the agent makes again, or of a subscription's limit.
+    """
+    if not any(word in line for word in _TOLD):
         return ""
     try:
         event = json.loads(line)
@@ -114,4 +123,6 @@ def _kind(line: str) -> str:
         return ""
     if event.get("type") == "result":
         return "result"
-    return "init" if (event.get("type"), event.get("subtype")) == ("system", "init") else ""
+    if event.get("type") == "system" and event.get("subtype") in ("init", "api_retry"):
+        return "init" if event["subtype"] == "init" else "refusal"
+    return "refusal" if event.get("type") == "rate_limit_event" else ""

@@ -225,6 +225,7 @@ class RunMaker:
             keep=self._settings.keep_temp,
             run_root=self._settings.run_root,
             hidden=self._hidden,
+            slow_down=self._limiter.slow_down,
         )
 
     def _refusal(self, planned: PlannedCase, key: RunKey) -> _Refusal | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -131,3 +132,21 @@ def test_end_of_a_run_is_told_by_its_record(run: Run) -> None:
     record = run(["hi"])
 
     assert before - 0.1 <= ended_at(record.outcome, 0.0) <= time.time() + 0.1
+
+
+def test_pause_is_told_while_the_run_goes_on(backend: MakeBackend, tmp_path: Path) -> None:
+    case = make_case(write_plugin(tmp_path / "demo"))
+    told: list[float] = []
+    ask = turn("bonjour", faults=[error(429, headers={"retry-after": "2"})])
+
+    def slow_down(until: float | None) -> None:
+        assert until is not None
+        told.append(until - time.time())
+
+    with ScriptedApi(script(rule(turns=[ask]))) as api:
+        request = replace(make_request(case, Arm.WITHOUT), slow_down=slow_down)
+        record = backend(api).run(request)
+
+    assert record.outcome.is_measured
+    assert len(told) == 1
+    assert 1.5 < told[0] < 3

@@ -80,6 +80,26 @@ def test_init_line_is_judged(wrong: bool, news: str) -> None:
     assert judged == [INIT]
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('{"type":"system","subtype":"api_retry","error_status":429}', True),
+        ('{"type":"rate_limit_event","rate_limit_info":{"status":"rejected"}}', True),
+        ('{"type":"user","text":"\\"api_retry\\""}', False),
+        ('{"type":"assistant","subtype":"api_retry"}', False),
+        ('{"type":"system","subtype":"init"}', False),
+    ],
+)
+def test_refused_request_is_told_at_once(line: str, told: bool) -> None:
+    lines = Lines(1000)
+    heard: list[str] = []
+    lines.on_refusal = heard.append
+
+    lines.feed(f"{line}\n".encode())
+
+    assert heard == ([line] if told else [])
+
+
 def test_tail_keeps_both_ends() -> None:
     tail = Tail(8)
 
