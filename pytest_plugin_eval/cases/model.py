@@ -24,6 +24,7 @@ __all__ = [
     "FileTarget",
     "GraderSpec",
     "LlmSpec",
+    "MockFields",
     "Plugin",
     "PromptFields",
     "RegexSpec",
@@ -212,3 +213,16 @@ class CaseFile(_Top):
 
 class PromptFields(_Settings, _Top):
     """The frontmatter of `prompt.md`: what `case.yaml` has at the top and under ``execution``."""
+
+
+class MockFields(Strict):
+    """The frontmatter of a mock's file. Spec: agent-run, 7."""
+
+    type: Annotated[Literal["fixed", "agent"], Field(description="fixed or agent")] = "fixed"
+    expect: Annotated[
+        dict[str, object],
+        Field(description="a mapping of fields to what they must be"),
+    ] = Field(default_factory=dict)
+    error: Annotated[bool, Field(description="true or false")] = False
+    tools: Texts | None = None
+    abort_when: Text | None = None
