@@ -157,7 +157,9 @@ def _check_resume(settings: Settings) -> None:
             "--eval-results-dir"
         )
     if not directory.is_dir():
-        raise SettingsError(f"--eval-resume: {directory} is not a directory")
+        from pytest_plugin_eval.storage.results_dir import check_resumable
+
+        check_resumable(directory)
 
 
 def _refuse_path(option: str, tool: str, here: Path) -> None:

@@ -136,9 +136,11 @@ class Workbench:
                 self._tell_of_judge(judge, backend, items)
         except EvalError:
             backend.close()
+            self._give_results_free()
             raise
         except OSError as error:
             backend.close()
+            self._give_results_free()
             raise SettingsError(
                 f"results cannot be written to {error.filename}: {error.strerror}; "
                 "name another place with --eval-results-dir"
@@ -314,6 +316,9 @@ class Workbench:
         self.settle()
         if self._maker is not None:
             self.left_behind = self._maker.close()
+        self._give_results_free()
+
+    def _give_results_free(self) -> None:
         if self._space is not None:
             self._space.release()
         if self._results and not self._is_worker:

@@ -19,6 +19,7 @@ from pytest_plugin_eval.storage.space import RESERVE_PATTERN
 from pytest_plugin_eval.text import did_you_mean
 
 __all__ = [
+    "check_resumable",
     "named_results_directory",
     "new_results_directory",
     "release_results_directory",
@@ -127,6 +128,17 @@ def named_results_directory(directory: Path, session: str) -> None:
         (directory / MARKER).write_text(session, encoding="utf-8")
 
 
+def check_resumable(directory: Path) -> None:
+    """Raise `SettingsError`, naming a near one, for what is no results directory."""
+    if any((directory / name).exists() for name in (*_PARTS, MARKER)):
+        return
+    what = "is no results directory" if directory.is_dir() else "is not there"
+    raise SettingsError(
+        f"--eval-resume: {directory} {what}, expected one that a session has written"
+        f"{_nearest(directory)}"
+    )
+
+
 def resumed_results_directory(directory: Path, session: str) -> None:
     """Take over the results directory of an earlier session, to go on in it.
 
@@ -136,7 +148,7 @@ def resumed_results_directory(directory: Path, session: str) -> None:
     """
     from filelock import FileLock
 
-    _check_resumable(directory)
+    check_resumable(directory)
     with FileLock(directory / LOCK):
         if owner(directory) == session:
             return
@@ -181,16 +193,6 @@ def _check_free(directory: Path, session: str, option: str) -> None:
             f"{option}: {directory} is in use by another session, process {process}; "
             "wait for its end or name another directory"
         )
-
-
-def _check_resumable(directory: Path) -> None:
-    if any((directory / name).exists() for name in (*_PARTS, MARKER)):
-        return
-    what = "is no results directory" if directory.is_dir() else "is not there"
-    raise SettingsError(
-        f"--eval-resume: {directory} {what}, expected one that a session has written"
-        f"{_nearest(directory)}"
-    )
 
 
 def _nearest(directory: Path) -> str:

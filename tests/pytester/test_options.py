@@ -38,7 +38,10 @@ from tests.pytester.conftest import StandInAgent, Suite
         (["--eval-mocks", "off"], "--eval-mocks 'off': not available in this version yet"),
         (["--eval-depth", "deep"], "--eval-depth 'deep': not available in this version yet"),
         (["--eval-shard", "1/2"], "--eval-shard '1/2': not available in this version yet"),
-        (["--eval-resume", "x"], "--eval-resume: */x is not a directory"),
+        (
+            ["--eval-resume", "x"],
+            "--eval-resume: */x is not there, expected one that a session has*",
+        ),
         (
             ["--eval-resume", "evals", "--eval-mode", "replay"],
             "--eval-resume: makes runs, so not with --eval-mode replay",
