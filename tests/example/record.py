@@ -23,6 +23,8 @@ ROOT = Path(__file__).parent.parent.parent
 EXAMPLE = ROOT / "example_plugin"
 STAGE = Path("/tmp/plugin-eval-example")  # noqa: S108  # stands in every record, so it is fixed
 MODEL = "scripted-model"
+_TOKEN = {"ANTHROPIC_API_KEY": "", "CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-scripted-0000"}
+"""A sign-in with which the agent binary judges: it puts a price on any model, as on the runs."""
 
 _HEX = "[0-9a-f]"
 _IDENTIFIERS = (
@@ -70,11 +72,13 @@ def _record() -> int:
         "record",
         "--eval-model",
         MODEL,
+        "--eval-judge-model",
+        MODEL,
         "--eval-run-root",
         str(STAGE / "runs"),
     ]
     with ScriptedApi(example_script(staged)) as api:
-        env = {**base_environment(api.url, home), "TZ": "UTC", "PATH": _path()}
+        env = {**base_environment(api.url, home), **_TOKEN, "TZ": "UTC", "PATH": _path()}
         return subprocess.run(command, cwd=staged, env=env, check=False).returncode
 
 

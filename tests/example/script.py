@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.support.script import TurnData, rule, script, text, tool, turn
+from tests.support.script import TurnData, judge, rule, script, text, tool, turn
 
 Turns = Sequence[TurnData]
 
@@ -195,6 +195,8 @@ def _review() -> list[dict[str, object]]:
         _runs(prompt, "with", [ask, both], [ask, both], [half]),
         _runs(prompt, "without", [half], [half], [both]),
         rule(kind="subagent", prompt="Review the change to stats/mean.py", turns=[_say(report)]),
+        judge("PASS", contains="raises IndexError when the list is empty"),
+        judge("FAIL", contains="The rest looks fine"),
     ]
 
 
