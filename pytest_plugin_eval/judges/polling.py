@@ -17,6 +17,7 @@ from pytest_plugin_eval.judges.poll import Poll, PollResult
 from pytest_plugin_eval.judges.reply import reading
 from pytest_plugin_eval.judges.tally import Tally, tallied
 from pytest_plugin_eval.records.model import Vote
+from pytest_plugin_eval.spending.prices import has_price_list
 from pytest_plugin_eval.text import cut, dollars, one_line, shown, without_surrogates
 from pytest_plugin_eval.waiting import awaited
 
@@ -127,7 +128,12 @@ class Judge:
         """Raise `JudgeError` when a cost ceiling is set and no vote could be counted under it."""
         trouble = self._unpriceable(self._found().resolved(self._model))
         if trouble is not None:
-            raise JudgeError(f"{trouble.text}; choose another one with --eval-judge-model")
+            cure = (
+                "choose another one with --eval-judge-model"
+                if has_price_list()
+                else "prices come with the extra 'judge': pip install 'pytest-plugin-eval[judge]'"
+            )
+            raise JudgeError(f"{trouble.text}; {cure}")
 
     def poll(
         self,

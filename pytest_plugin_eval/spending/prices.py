@@ -5,7 +5,7 @@ The library's table comes with its package; it asks no server unless told to, an
 
 from __future__ import annotations
 
-__all__ = ["price_usd"]
+__all__ = ["has_price_list", "price_usd"]
 
 _PREFIX = "anthropic/"
 _BEDROCK_MARK = "anthropic."
@@ -44,6 +44,15 @@ def price_usd(
         return None
     # A table without the price of what was used adds up to 0: that is not known to be free.
     return price if price > 0 or not any(counts) else None
+
+
+def has_price_list() -> bool:
+    """Tell whether the library is installed; without it no price is known."""
+    try:
+        import genai_prices  # noqa: F401
+    except ImportError:
+        return False
+    return True
 
 
 def _reference(model: str) -> tuple[str, str | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -335,6 +336,23 @@ def test_model_without_a_price_is_refused_under_a_ceiling_before_it_is_asked() -
     assert (result.fresh, result.refused, backend.requests) == ((), True, [])
     assert result.trouble == "the price of judge model 'x' is unknown, and a cost ceiling is set"
     assert polled(judge_of(backend, model="x")).trouble is None
+
+
+@pytest.mark.parametrize(
+    ("is_installed", "cure"),
+    [(True, "choose another one with --eval-judge-model"), (False, "pytest-plugin-eval[judge]")],
+)
+def test_session_without_a_price_is_told_what_would_bring_one(
+    is_installed: bool, cure: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not is_installed:
+        monkeypatch.setitem(sys.modules, "genai_prices", None)
+    judge = judge_of(FakeBackend(price_usd=None), ceiling_usd=1.0)
+
+    with pytest.raises(JudgeError, match="^the price of judge model 'judge-1' is unknown") as told:
+        judge.check_price()
+
+    assert cure in str(told.value)
 
 
 def test_refusal_outweighs_what_else_went_wrong() -> None:
