@@ -349,7 +349,7 @@ def test_session_without_a_price_is_told_what_would_bring_one(
         monkeypatch.setitem(sys.modules, "genai_prices", None)
     judge = judge_of(FakeBackend(price_usd=None), ceiling_usd=1.0)
 
-    with pytest.raises(JudgeError, match="^the price of judge model 'judge-1' is unknown") as told:
+    with pytest.raises(JudgeError, match=r"^the price of judge model 'judge-1' is unknown") as told:
         judge.check_price()
 
     assert cure in str(told.value)
