@@ -13,6 +13,7 @@ from pytest_plugin_eval.cases.case import Plugin
 from pytest_plugin_eval.cases.manifest import declared_servers
 
 __all__ = [
+    "Condition",
     "Expectation",
     "MockServer",
     "MockTool",
@@ -20,7 +21,6 @@ __all__ = [
     "Place",
     "PlacedServer",
     "Responder",
-    "Test",
     "placed_servers",
     "placing_problems",
     "tool_segment",
@@ -37,7 +37,7 @@ class Responder(StrEnum):
     AGENT = "agent"
 
 
-class Test(StrEnum):
+class Condition(StrEnum):
     """What an expectation asks of a value."""
 
     TYPE = "type"
@@ -52,7 +52,7 @@ class Expectation:
 
     path: str
     """Dotted; a number is an index of a list."""
-    test: Test
+    condition: Condition
     values: tuple[str | float, ...]
     """The name of a type, the source of a pattern, or what is allowed, as YAML reads it."""
     flags: str = ""

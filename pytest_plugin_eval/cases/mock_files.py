@@ -16,10 +16,10 @@ from pytest_plugin_eval.cases.documents import MOCKS
 from pytest_plugin_eval.cases.frontmatter import UnterminatedError, decoded, split_frontmatter
 from pytest_plugin_eval.cases.grader_specs import PatternCheck
 from pytest_plugin_eval.cases.mock import (
+    Condition,
     Mocks,
     MockServer,
     MockTool,
-    Test,
     placing_problems,
 )
 from pytest_plugin_eval.cases.mock_specs import (
@@ -282,7 +282,7 @@ def _check_patterns(
         (spec, each, str(each.values[0]))
         for spec in specs.values()
         for each in spec.expect
-        if each.test is Test.PATTERN
+        if each.condition is Condition.PATTERN
     ]
     if check_patterns is None or not asked:
         return

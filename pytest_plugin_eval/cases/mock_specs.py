@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pytest_plugin_eval.cases import yaml12
-from pytest_plugin_eval.cases.mock import Expectation, Responder, Test
+from pytest_plugin_eval.cases.mock import Condition, Expectation, Responder
 from pytest_plugin_eval.cases.model import MockFields
 from pytest_plugin_eval.cases.problems import Document, Report, unknown_key, value_shown
 
@@ -143,17 +143,19 @@ def _expectation(
 ) -> Expectation | None:
     match value:
         case list() if value and all(isinstance(item, str | int | float) for item in value):
-            return Expectation(path=path, test=Test.CHOICE, values=tuple(value))
+            return Expectation(path=path, condition=Condition.CHOICE, values=tuple(value))
         case list():
             expected = "a list of at least one text, number, true or false"
         case str() if pattern := _PATTERN.fullmatch(value):
             source, flags = pattern.groups()
             if flags in _FLAGS:
-                return Expectation(path=path, test=Test.PATTERN, values=(source,), flags=flags)
+                return Expectation(
+                    path=path, condition=Condition.PATTERN, values=(source,), flags=flags
+                )
             expected = "a /pattern/ with the flags i and s only, or a list of one plain text"
         case str() | int() | float():
-            test = Test.TYPE if value in TYPES else Test.TEXT
-            return Expectation(path=path, test=test, values=(value,))
+            condition = Condition.TYPE if value in TYPES else Condition.TEXT
+            return Expectation(path=path, condition=condition, values=(value,))
         case _:
             expected = EXPECTED
     report.error(document, f"expect: {path} must be {expected}, got {value_shown(value)}", place)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias, assert_never
 
-from pytest_plugin_eval.cases.mock import Expectation, Test
+from pytest_plugin_eval.cases.mock import Condition, Expectation
 from pytest_plugin_eval.mocks.values import scalar_text, value_at, value_text
 
 __all__ = ["Matches", "violation"]
@@ -29,19 +29,19 @@ def _problem(expectation: Expectation, value: object, matches: Matches) -> str |
     # Only texts, numbers and booleans have a text: nothing else equals or matches anything.
     text = scalar_text(value)
     allowed = [scalar_text(each) or "" for each in expectation.values]
-    match expectation.test:
-        case Test.TYPE:
+    match expectation.condition:
+        case Condition.TYPE:
             return None if _is_a(value, allowed[0]) else f"is not a {allowed[0]}"
-        case Test.PATTERN:
+        case Condition.PATTERN:
             if text is not None and matches(allowed[0], expectation.flags, text):
                 return None
             return f"does not match /{allowed[0]}/{expectation.flags}"
-        case Test.TEXT:
+        case Condition.TEXT:
             return None if text == allowed[0] else f'is not "{allowed[0]}"'
-        case Test.CHOICE:
+        case Condition.CHOICE:
             return None if text in allowed else f"is not one of [{', '.join(allowed)}]"
         case _:
-            assert_never(expectation.test)
+            assert_never(expectation.condition)
 
 
 def _is_a(value: object, name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import secrets
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -289,8 +289,3 @@ class RunResponder:
             f" {aborted.reason}"
         )
         return Answer(text, is_error=True)
-
-
-def served(servers: Sequence[PlacedServer]) -> tuple[PlacedServer, ...]:
-    """Return the servers that have a mock."""
-    return tuple(server for server in servers if server.mock is not None)

@@ -40,11 +40,12 @@ def with_loopback_direct(env: Mapping[str, str]) -> dict[str, str]:
     found = dict(env)
     if not any(found.get(name) for name in _PROXIES):
         return found
-    for name in _NO_PROXY:
-        hosts = [host for host in found.get(name, "").split(",") if host.strip()]
-        if "*" not in hosts and HOST not in hosts:
-            found[name] = ",".join((*hosts, HOST))
-    # A client reads one spelling or the other: what only one of them said holds for both.
+    first, second = (env.get(name) for name in _NO_PROXY)
+    # A client reads one spelling or the other: what only one of them says holds for both.
+    for name, value in zip(_NO_PROXY, (first or second, second or first), strict=True):
+        hosts = [host.strip() for host in (value or "").split(",") if host.strip()]
+        direct = () if "*" in hosts or HOST in hosts else (HOST,)
+        found[name] = ",".join((*hosts, *direct))
     return found
 
 
