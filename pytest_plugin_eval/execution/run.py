@@ -93,6 +93,7 @@ class RunMaker:
         # By suite root and case id: two plugins may have a case of the same id.
         self._blocked: dict[tuple[Path, str], str] = {}
         self._unkept: dict[tuple[Path, RunKey], str] = {}
+        self._made_now: set[tuple[Path, RunKey]] = set()
         self._first_ending: Ending | None = None
         self._stopped: str | None = None
         self._stop = threading.Event()
@@ -149,14 +150,23 @@ class RunMaker:
         self._limiter.close()
         return self._backend.close()
 
+    def _left(self, planned: PlannedCase, key: RunKey) -> Resume | None:
+        """Return where to look for what an earlier session left of a run.
+
+        Of one that this session made, the record is its own: whoever asks again wants it repeated.
+        """
+        with self._lock:
+            is_own = (planned.case.root, key) in self._made_now
+        return None if is_own else self._resume.get(planned.case.root)
+
     def _taken_over(self, planned: PlannedCase, key: RunKey) -> Made | None:
-        resume = self._resume.get(planned.case.root)
+        resume = self._left(planned, key)
         record = resume.finished(key) if resume is not None else None
         return None if record is None else Made(planned, record, "", 0.0, is_taken_over=True)
 
     def _made(self, planned: PlannedCase, key: RunKey) -> Made:
         """Make a run, and repeat it while it is not measured and that may help."""
-        resume = self._resume.get(planned.case.root)
+        resume = self._left(planned, key)
         earlier = None if resume is None else resume.earlier(key)
         note = None if resume is None else resume.note(key)
         notes = [] if note is None else [note]
@@ -179,7 +189,7 @@ class RunMaker:
 
     def _unmade(self, planned: PlannedCase, key: RunKey, refused: _Refusal) -> Made:
         """Return a run that was not started, or what an earlier session paid for in vain."""
-        resume = self._resume.get(planned.case.root)
+        resume = self._left(planned, key)
         left = None if resume is None else resume.unmeasured(key)
         if left is None:
             record = _not_started(key, refused.reason)
@@ -193,6 +203,8 @@ class RunMaker:
         with self._ledger.call() as call:
             record = self._backend.run(self._request(planned, key))
             call.cost_usd = record.outcome.cost_usd
+        with self._lock:
+            self._made_now.add((planned.case.root, record.key))
         self._note(planned, record)
         return record
 
@@ -222,6 +234,7 @@ class RunMaker:
             model=self._settings.model or planned.case.model,
             allow_tools=self._settings.allow_tools,
             disallow_tools=self._settings.disallow_tools,
+            scaffold=self._settings.scaffold,
             keep=self._settings.keep_temp,
             run_root=self._settings.run_root,
             hidden=self._hidden,

@@ -8,7 +8,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_plugin_eval.errors import RecordError
-from pytest_plugin_eval.pytest_side.ids import case_of, is_run_id, run_key, run_name
+from pytest_plugin_eval.pytest_side.ids import case_of, is_run_id
+from pytest_plugin_eval.pytest_side.progress import CaseProgress
 from pytest_plugin_eval.pytest_side.signals import SessionSignals
 from pytest_plugin_eval.pytest_side.stash import (
     collection_key,
@@ -26,67 +27,15 @@ from pytest_plugin_eval.pytest_side.stash import (
 from pytest_plugin_eval.settings import Mode
 
 if TYPE_CHECKING:
-    from pytest_plugin_eval.records.model import RunKey
     from pytest_plugin_eval.scoring.model import RunReport, SuiteResult
 
-__all__ = ["CaseProgress", "EvalController"]
+__all__ = ["EvalController"]
 
 # Runs that fail alike from the start will go on failing alike (decisions, 12).
 ALIKE = 3
 REFUSED = "auth_failed"
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class CaseProgress:
-    """What has come in of one case, by its node id."""
-
-    expected: set[str] = field(default_factory=set)
-    """Ids of the selected runs."""
-    finished: set[str] = field(default_factory=set)
-    failed: set[str] = field(default_factory=set)
-    """Ids of runs with a failed report, those included of which nothing else came in."""
-    runs: dict[RunKey, RunReport] = field(default_factory=dict)
-    """By key, so that a rerun replaces its earlier report."""
-    verdict_given: bool = False
-
-    @property
-    def has_lost_runs(self) -> bool:
-        """Whether a run was to be made and left nothing: its worker died, or its start failed."""
-        names = set(map(run_name, self.runs))
-        return any(nodeid.rpartition("::")[2] not in names for nodeid in self.failed)
-
-    @property
-    def is_started(self) -> bool:
-        """Whether at least one run was made."""
-        return any(run.outcome.ending.value != "not_started" for run in self.runs.values())
-
-    def put_lost_runs(self) -> None:
-        """Put a run that was not measured in the place of each that left nothing.
-
-        Otherwise the arms would be compared as if it had never been planned.
-        """
-        if not self.runs or not self.failed:
-            return
-        from pytest_plugin_eval.records.model import Ending, RunOutcome
-        from pytest_plugin_eval.scoring.runs import run_report
-
-        case = next(iter(self.runs.values())).case
-        outcome = RunOutcome(
-            ending=Ending.NO_RESULT,
-            error="the run left nothing: its worker died, or its start failed",
-        )
-        for nodeid in self.failed:
-            key = run_key(nodeid, case.id)
-            if key not in self.runs:
-                self.runs[key] = run_report(
-                    key=key,
-                    case=case,
-                    outcome=outcome,
-                    verdicts=(),
-                    record_path="",
-                    provenance={},
-                    last_message="",
-                )
+ROUNDING_USD = 1e-9
+"""Of the same sum in another order."""
 
 
 class EvalController:
@@ -110,6 +59,10 @@ class EvalController:
         self.cases: dict[str, CaseProgress] = {}
         self.spent_usd = 0.0
         """Paid by this session as far as it is known; runs that were repeated count each time."""
+        self.unreported_usd = 0.0
+        """Paid besides, by the ledger, for what came to no report."""
+        self.uncounted = 0
+        """Finished calls that the ledger could not count, since their cost is unknown."""
         self.reruns = 0
         self.cut_off = 0
         """Agent runs and judge calls of workers that died: what they cost is unknown."""
@@ -223,11 +176,20 @@ class EvalController:
         progress = self.cases.setdefault(case_of(nodeid), CaseProgress())
         self.spent_usd += run.spent_usd
         earlier = progress.runs.get(run.key)
-        if earlier is not None:
-            self.reruns += 1
-            run = _with_cost_of(run, earlier)
-        progress.runs[run.key] = run
+        progress.runs[run.key] = run if earlier is None else self._repeated(run, earlier)
         self._watch(run)
+
+    def _repeated(self, run: RunReport, earlier: RunReport) -> RunReport:
+        """Return what counts of a run that another plugin has had repeated."""
+        from pytest_plugin_eval.records.model import Ending
+
+        if run.outcome.ending is Ending.NOT_STARTED:
+            return earlier  # as at a ceiling: what was made and paid for stays
+        if self._settings.mode is Mode.REPLAY or run.is_taken_over:
+            # Read once more and not made: its cost is the same one.
+            return replace(run, spent_usd=run.spent_usd + earlier.spent_usd)
+        self.reruns += 1
+        return _with_cost_of(run, earlier)
 
     def _watch(self, run: RunReport) -> None:
         from pytest_plugin_eval.records.model import Ending
@@ -270,9 +232,10 @@ class EvalController:
             self._stop(f"cost ceiling ${ceiling_usd:g} reached", "cost_ceiling")
 
     def _partial(self, reason: str) -> None:
-        order = ("interrupted", "auth_failed", "cost_ceiling", "not_measured")
+        from pytest_plugin_eval.scoring.aggregate import PARTIAL_REASONS
+
         known = [one for one in (self.partial_reason, reason) if one is not None]
-        self.partial_reason = min(known, key=order.index)
+        self.partial_reason = min(known, key=PARTIAL_REASONS.index)
 
     def _stop(self, why: str, reason: str | None) -> None:
         if reason is not None:
@@ -326,7 +289,9 @@ class EvalController:
         if limit and self.is_distributed and failed >= limit:
             self._stop(f"stopping after {failed} failures", None)
 
-    def _note_cut_off_calls(self) -> None:
+    def _close_accounts(self) -> None:
+        """Learn from the ledger what no report tells of: a run that was cut off was paid for."""
+        ledger = self._config.stash[workbench_key].ledger
         money = self.processes / "money"
         if money.is_dir():
             from pytest_plugin_eval.spending.ledger import Ledger
@@ -334,12 +299,17 @@ class EvalController:
             ledger = Ledger(directory=money)
             self.cut_off = ledger.unfinished
             ledger.close()
+        if ledger is not None:
+            self.uncounted = ledger.unknown
+            # Reports of workers elsewhere are in no ledger of this machine.
+            rest_usd = ledger.spent_usd - self.spent_usd
+            self.unreported_usd = rest_usd if rest_usd > ROUNDING_USD else 0.0
 
     def _finish(self) -> None:
         for nodeid, run in self._config.stash[workbench_key].settle():
             self.spent_usd += run.spent_usd
             self.cases[case_of(nodeid)].runs.setdefault(run.key, run)
-        self._note_cut_off_calls()
+        self._close_accounts()
         shutil.rmtree(self.processes, ignore_errors=True)
         for case, progress in self.cases.items():
             self._give_verdict(case, progress)

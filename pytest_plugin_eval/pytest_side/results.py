@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 __all__ = ["write_results"]
 
 ENDED = "the session ended before"
-UNGRADED = "made, but the session ended before it was graded"
 
 
 def write_results(
@@ -51,7 +50,7 @@ def write_results(
             by_root.setdefault(result.info.root, []).append(result)
     lost = "not_measured" if any(p.has_lost_runs for p in controller.cases.values()) else None
     bench = config.stash[workbench_key]
-    not_started = _not_started(controller, by_root, bench.ungraded)
+    not_started = _not_started(controller, by_root)
     errors = list(_load_errors(controller, config))
     suites = []
     for root, cases in sorted(by_root.items()):
@@ -63,6 +62,8 @@ def write_results(
             agent_version=bench.agent_version,
             not_started=_cases_not_started(controller, not_started.get(root, ())),
             runs_not_started=not_started.get(root, ()),
+            # Which of several suites it went to, the ledger does not tell.
+            unreported_usd=controller.unreported_usd if len(by_root) == 1 else 0.0,
         )
         suite = suite_result(
             info,
@@ -81,7 +82,7 @@ def write_results(
 
 
 def _not_started(
-    controller: EvalController, by_root: Mapping[str, Sequence[CaseResult]], ungraded: set[str]
+    controller: EvalController, by_root: Mapping[str, Sequence[CaseResult]]
 ) -> dict[str, list[NotStarted]]:
     """Return the selected runs that were not made, by suite root."""
     plans = {plan.nodeid: plan for plan in controller.state.plans}
@@ -98,8 +99,7 @@ def _not_started(
             run = progress.runs.get(run_key(run_id, case))
             if run is None or run.outcome.ending is Ending.NOT_STARTED:
                 reason = run.outcome.error if run is not None else None
-                reason = UNGRADED if run_id in ungraded else reason or ENDED
-                by_reason.setdefault(reason, []).append(run_key(run_id, case))
+                by_reason.setdefault(reason or ENDED, []).append(run_key(run_id, case))
         found.setdefault(root, []).extend(
             NotStarted(case=case, runs=tuple(map(_short, sorted(keys))), reason=reason)
             for reason, keys in sorted(by_reason.items())
@@ -128,8 +128,12 @@ def suite_info(
     agent_version: str = "",
     not_started: Iterable[str] = (),
     runs_not_started: Iterable[NotStarted] = (),
+    unreported_usd: float = 0.0,
 ) -> SuiteInfo:
-    """Return what the document says of the session; *agent_version* is for one without a run."""
+    """Return what the document says of the session; *agent_version* is for one without a run.
+
+    *unreported_usd* was paid for what is among no case's runs.
+    """
     runs = _runs(cases)
     two_arms = any(case.info.plan.two_arms for case in cases)
     plugins = {plugin["path"]: plugin for case in cases for plugin in case.info.plugins}
@@ -155,7 +159,7 @@ def suite_info(
         runs_not_started=tuple(runs_not_started),
         ceiling_usd=settings.max_cost_usd,
         recorded=recorded_words(runs) if settings.mode is Mode.REPLAY else "",
-        spent_usd=sum(run.spent_usd for run in runs),
+        spent_usd=sum(run.spent_usd for run in runs) + unreported_usd,
         resumed=sum(run.is_taken_over for run in runs),
     )
 

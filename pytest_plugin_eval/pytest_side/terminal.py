@@ -13,7 +13,7 @@ import pytest
 
 from pytest_plugin_eval.pytest_side.stash import settings_key, workbench_key
 from pytest_plugin_eval.settings import Mode
-from pytest_plugin_eval.text import plural
+from pytest_plugin_eval.text import dollars, plural
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.pytest_side.controller import EvalController
@@ -148,9 +148,12 @@ class EvalTerminal:
             yield f"continue with: the same command and --eval-resume={directory}"
 
     def _uncounted_lines(self) -> Iterable[str]:
-        unknown = sum(run.outcome.cost_usd is None for run in self._controller.runs())
+        unknown = self._controller.uncounted
         if self._settings.max_cost_usd is not None and unknown:
-            yield f"warning: the ceiling did not count {plural(unknown, 'run')} of unknown cost"
+            yield f"warning: the ceiling did not count {plural(unknown, 'call')} of unknown cost"
+        if self._controller.unreported_usd and len(self._controller.suites) != 1:
+            spent = dollars(self._controller.unreported_usd)
+            yield f"spent besides: {spent}, for what came to no result"
 
     def _run_notes(self, suites: Sequence[SuiteResult]) -> Iterable[str]:
         notes = [

@@ -17,7 +17,7 @@ from pytest_plugin_eval.scoring.model import CaseResult, Plan
 from pytest_plugin_eval.settings import Settings
 
 if TYPE_CHECKING:
-    from pytest_plugin_eval.pytest_side.controller import CaseProgress
+    from pytest_plugin_eval.pytest_side.progress import CaseProgress
 
 __all__ = ["Verdict", "verdict_of"]
 

@@ -62,8 +62,6 @@ class Workbench:
         """Lines about the judge and what is taken over, known once the runs are."""
         self.asks_for_votes = False
         """Whether a replay lacks votes, so that it may cost something."""
-        self.ungraded: set[str] = set()
-        """Node ids of runs that were finished when the session was ended before it graded them."""
         self.ledger: Ledger | None = None
         self.left_behind: tuple[str, ...] = ()
         """Lines about what could not be cleaned up."""
@@ -79,6 +77,7 @@ class Workbench:
         self._begun: set[Job] = set()
         self._ahead: Iterator[Job] = iter(())
         self._graded: dict[Job, RunReport] = {}
+        self._in_hand: dict[Job, Made] = {}
         self._items: dict[Job, EvalRun] = {}
         self._space: Space | None = None
         self._maker: RunMaker | None = None
@@ -273,7 +272,9 @@ class Workbench:
                 self._pool.result(one) if self._pool is not None else self._made(one)
                 for one in jobs
             ]
+            self._in_hand = dict(zip(jobs, made, strict=True))
             self._graded.update(zip(jobs, self._maker.reports(made), strict=True))
+            self._in_hand = {}
         return self._graded.pop(job)
 
     def _together(self, job: Job) -> list[Job]:
@@ -296,24 +297,32 @@ class Workbench:
         return path.removeprefix(prefix) if path.startswith(prefix) else path
 
     def settle(self) -> list[tuple[str, RunReport]]:
-        """End the runs in flight and start no other; return the interrupted ones, by node id."""
-        if self._maker is None:
+        """End the runs in flight and start no other; return what they came to, by node id.
+
+        So do runs that were finished and not graded yet: they were paid for. No judge is asked any
+        more.
+        """
+        left = self._end()
+        if self._maker is None or self.settings.mode is Mode.REPLAY:
             return []
+        reports = self._maker.reports(list(left.values()))
+        return [
+            (self._items[job].nodeid, report) for job, report in zip(left, reports, strict=True)
+        ]
+
+    def _end(self) -> dict[Job, Made]:
+        """Stop everything; return the runs that were made and of which nobody has heard."""
+        if self._maker is None:
+            return {}
         self._maker.stop("the session was stopped")
         left = self._pool.close() if self._pool is not None else {}
-        self._pool = None
-        interrupted: list[tuple[str, RunReport]] = []
-        for job, made in left.items():
-            nodeid = self._items[job].nodeid
-            if made.record.outcome.is_measured:
-                self.ungraded.add(nodeid)
-            else:
-                interrupted += ((nodeid, report) for report in self._maker.reports([made]))
-        return interrupted
+        left = {job: made for job, made in (self._in_hand | left).items() if _is_begun(made)}
+        self._pool, self._in_hand = None, {}
+        return left
 
     def close(self) -> None:
         """End what is in flight, start nothing further, and give the results directories free."""
-        self.settle()
+        self._end()
         if self._maker is not None:
             self.left_behind = self._maker.close()
         self._give_results_free()
@@ -362,6 +371,10 @@ class Workbench:
         self.backend_note = agent.description
         self.agent_version = agent.version
         return agent
+
+
+def _is_begun(made: Made) -> bool:
+    return made.record.outcome.ending.value != "not_started"
 
 
 def new_session_id() -> str:

@@ -77,7 +77,7 @@ def _cost_lines(info: SuiteInfo, runs: Sequence[RunReport]) -> Iterator[str]:
     ceiling, spent = info.ceiling_usd, info.spent_usd
     # What is left of a float after the same sum in another order is no money.
     if spent > costs.total.known_usd + HARDLY_USD:
-        yield f"spent: {dollars(spent)}, with votes that led to no verdict"
+        yield f"spent: {dollars(spent)}, with what led to no result"
     if ceiling is not None and spent >= ceiling and spent and not _is_cut(info, runs):
         yield (
             f"cost ceiling {dollars(ceiling)} crossed by what was already under way, "

@@ -28,6 +28,8 @@ for _module in pkgutil.walk_packages(pytest_plugin_eval.__path__, "pytest_plugin
     importlib.import_module(_module.name)
 
 HELLO = "---\ntype: regex\npattern: hello\n---\n"
+NICE = "---\ntype: llm\ncriteria: Is it nice?\n---\n"
+KIND = "---\ntype: llm\ncriteria: Is it kind?\n---\n"
 
 
 @dataclass(frozen=True, slots=True)

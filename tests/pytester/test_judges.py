@@ -8,10 +8,7 @@ from pytest_plugin_eval.errors import JudgeError
 from pytest_plugin_eval.execution import judging
 from pytest_plugin_eval.records.codec import read_record
 from pytest_plugin_eval.records.model import RunRecord
-from tests.pytester.conftest import HELLO, StandInAgent, StandInJudge, Suite
-
-NICE = "---\ntype: llm\ncriteria: Is it nice?\n---\n"
-KIND = "---\ntype: llm\ncriteria: Is it kind?\n---\n"
+from tests.pytester.conftest import HELLO, KIND, NICE, StandInAgent, StandInJudge, Suite
 
 
 def _recording(suite: Suite, name: str) -> RunRecord:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from typing import Any
 
 import pytest
 
 from pytest_plugin_eval.agents.base import AgentRequest
+from pytest_plugin_eval.execution.keeper import Keeper
+from pytest_plugin_eval.records.codec import read_record
 from pytest_plugin_eval.records.model import Arm, Ending, RunRecord
-from tests.pytester.conftest import StandInAgent, Suite, answered
+from tests.pytester.conftest import KIND, NICE, StandInAgent, StandInJudge, Suite, answered
 
 
 def _live(suite: Suite, *arguments: str) -> pytest.RunResult:
@@ -52,7 +55,7 @@ def test_runs_that_the_ceiling_could_not_count_are_told(suite: Suite, agent: Sta
     bounded = _live(suite, "--eval-max-cost-usd", "0.1")
     unbounded = _live(suite)
 
-    bounded.stdout.fnmatch_lines(["warning: the ceiling did not count 2 runs of unknown cost"])
+    bounded.stdout.fnmatch_lines(["warning: the ceiling did not count 2 calls of unknown cost"])
     unbounded.stdout.no_fnmatch_line("*ceiling did not*")
 
 
@@ -229,6 +232,70 @@ def test_interrupted_run_is_listed_with_what_it_cost(suite: Suite, agent: StandI
     words = " ".join(result.stdout.str().split())
     assert "2 runs not started (the session ended before): evals/first: without-1 to 2" in words
     assert "continue with: the same command and --eval-resume=evals/results/" in words
+
+
+def test_run_in_hand_of_a_judge_is_listed_with_all_that_was_paid(
+    suite: Suite, agent: StandInAgent, judge: StandInJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite.case("first", front="runs: 2", graders={"a": NICE, "b": KIND})
+    kept, over = threading.Event(), threading.Event()
+    add_votes = Keeper.add_votes
+
+    def keep(self: Keeper, *given: Any) -> None:
+        add_votes(self, *given)
+        kept.set()
+
+    def answer(question: str) -> str:
+        if "kind" in question:
+            assert kept.wait(60)
+            os.kill(os.getpid(), signal.SIGINT)
+            assert over.wait(60)
+        return "PASS"
+
+    monkeypatch.setattr(Keeper, "add_votes", keep)
+    monkeypatch.setattr(judge, "close", over.set)
+    judge.answer = answer
+
+    result = suite.pytester.runpytest_inprocess(
+        "evals", "--eval-ablation", "none", no_reraise_ctrlc=True
+    )
+
+    document = suite.document()
+    [run] = document["cases"][0]["arms"]["with"]  # type: ignore[index]
+    assert (run["measured"], run["ending"], run["costUsd"]) == (False, "completed", 0.25)
+    assert run["error"] == "grader 'a' errored: the judge was stopped"
+    assert document["suite"]["spentUsd"] == pytest.approx(0.28)  # type: ignore[index]
+    record = read_record(next((suite.evals / "results").rglob("with-1.jsonl")))
+    assert [vote.grader for vote in record.votes] == ["a", "a", "a"]
+    words = " ".join(result.stdout.str().split())
+    assert "spent: $0.28, with what led to no result" in words
+    assert "1 run not started (the session ended before): evals/first: with-2" in words
+    assert "continue with: the same command and --eval-resume=evals/results/" in words
+
+
+def test_run_made_ahead_is_not_lost_with_an_interrupt(suite: Suite, agent: StandInAgent) -> None:
+    suite.case("first", front="runs: 3")
+    made = threading.Event()
+
+    def answer(request: AgentRequest) -> RunRecord:
+        if request.key.number == 1:
+            assert made.wait(60)
+            os.kill(os.getpid(), signal.SIGINT)
+            return answered(request, "", ending=Ending.INTERRUPTED, error="interrupted")
+        if request.key.number == 3:  # the thread of the second one has come to its end
+            made.set()
+        return answered(request, "hello")
+
+    agent.answer = answer
+
+    suite.pytester.runpytest_inprocess(
+        "evals", "--eval-ablation", "none", "--eval-concurrency", "2", no_reraise_ctrlc=True
+    )
+
+    document = suite.document()
+    runs = document["cases"][0]["arms"]["with"]  # type: ignore[index]
+    assert [(run["run"], run["score"]) for run in runs] == [(1, None), (2, 1), (3, 1)]
+    assert document["suite"]["spentUsd"] == document["costUsd"] == 0.75  # type: ignore[index]
 
 
 def test_lost_run_is_made_once_more_and_both_attempts_are_counted(

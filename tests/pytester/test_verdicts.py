@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from pytest_plugin_eval.records.model import Ending
-from tests.pytester.conftest import StandInAgent, Suite, answered
+from tests.pytester.conftest import NICE, StandInAgent, StandInJudge, Suite, answered
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
@@ -233,3 +233,56 @@ def test_rerun_replaces_the_score_and_both_costs_count(suite: Suite, agent: Stan
     case = suite.document()["cases"][0]  # type: ignore[index]
     assert [run["score"] for run in case["arms"]["with"]] == [1, 1]
     result.stdout.fnmatch_lines(["*$0.75", "1 run was repeated*"])
+
+
+@pytest.mark.parametrize("mode", ["replay", "resume"])
+def test_rerun_of_what_is_only_read_costs_nothing_more(
+    suite: Suite, agent: StandInAgent, judge: StandInJudge, mode: str
+) -> None:
+    suite.case("first", front="runs: 1", graders={"nice": NICE})
+    judge.answer = lambda _: "FAIL"
+    suite.pytester.runpytest("evals", "--eval-mode", "record", "--eval-ablation", "none")
+    [results] = (suite.evals / "results").iterdir()
+    again = ["--eval-mode", "replay"] if mode == "replay" else [f"--eval-resume={results}"]
+
+    suite.pytester.runpytest("evals", "--reruns", "2", "--eval-ablation", "none", *again)
+
+    document = suite.document()
+    run = document["cases"][0]["arms"]["with"][0]  # type: ignore[index]
+    assert (len(agent.requests), run["attempts"], run["score"]) == (1, 1, 0)
+    assert document["costUsd"] == pytest.approx(0.28)
+    assert document["suite"]["spentUsd"] == 0  # type: ignore[index]
+
+
+def test_rerun_in_a_resumed_session_is_made_and_counted_once(
+    suite: Suite, agent: StandInAgent
+) -> None:
+    suite.case("first", front="runs: 2")
+    endings = iter([Ending.COMPLETED, Ending.NO_RESULT, Ending.NO_RESULT, Ending.COMPLETED])
+    agent.answer = lambda request: answered(request, "hello", ending=next(endings), error="lost")
+    options = ("evals", "--eval-retries", "0", "--eval-ablation", "none")
+    suite.pytester.runpytest(*options)
+    [results] = (suite.evals / "results").iterdir()
+
+    suite.pytester.runpytest(*options, "--reruns", "1", f"--eval-resume={results}")
+
+    runs = suite.document()["cases"][0]["arms"]["with"]  # type: ignore[index]
+    assert [run["measured"] for run in runs] == [True, True]
+    assert [(run["attempts"], run["costUsd"]) for run in runs] == [(1, 0.25), (3, 0.75)]
+
+
+def test_rerun_that_the_ceiling_refuses_leaves_what_was_made(
+    suite: Suite, agent: StandInAgent
+) -> None:
+    suite.case("first", front="runs: 1")
+    agent.answer = lambda request: answered(request, "bye")
+
+    result = suite.pytester.runpytest(
+        "evals", "--reruns", "1", "--eval-ablation", "none", "--eval-max-cost-usd", "0.1"
+    )
+
+    document = suite.document()
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert document["partialReason"] == "cost_ceiling"
+    assert document["cases"][0]["arms"]["with"][0]["score"] == 0  # type: ignore[index]
+    assert document["costUsd"] == 0.25

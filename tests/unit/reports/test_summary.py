@@ -92,7 +92,7 @@ def test_cost_is_divided_where_it_has_parts(runs: list[RunReport], line: str) ->
         (0.0, ""),
         (0.01, ""),
         (0.010000000001, ""),
-        (0.0125, "spent: $0.01, with votes that led to no verdict"),
+        (0.0125, "spent: $0.01, with what led to no result"),
     ],
 )
 def test_more_spent_than_the_runs_cost_is_told(spent_usd: float, line: str) -> None:
