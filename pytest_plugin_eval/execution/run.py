@@ -234,7 +234,6 @@ class RunMaker:
             model=self._settings.model or planned.case.model,
             allow_tools=self._settings.allow_tools,
             disallow_tools=self._settings.disallow_tools,
-            scaffold=self._settings.scaffold,
             keep=self._settings.keep_temp,
             run_root=self._settings.run_root,
             hidden=self._hidden,
