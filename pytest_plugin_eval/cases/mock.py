@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,6 +23,7 @@ __all__ = [
     "Place",
     "PlacedServer",
     "Responder",
+    "mocks_hash",
     "placed_servers",
     "placing_problems",
     "tool_segment",
@@ -138,6 +141,26 @@ class PlacedServer:
     def tool_name(self, tool: str) -> str:
         """Return the name by which the agent calls one of its tools."""
         return f"mcp__{self.segment}__{tool}"
+
+
+def mocks_hash(servers: Iterable[MockServer]) -> str | None:
+    """Return the SHA-256 of all that mocks can say, fixtures included; ``None`` without mocks.
+
+    Where the suite lies makes no difference, nor do recordings.
+    """
+    total = hashlib.sha256()
+    directories: dict[Path, Path] = {}
+    for server in servers:
+        for tool in server.tools:
+            said = [server.name, tool.name, tool.source, tool.description, tool.input_schema]
+            total.update(json.dumps(said, sort_keys=True).encode() + b"\0")
+            directories[tool.file.parent] = tool.border
+    for directory, border in directories.items():
+        for path in sorted(path for path in directory.rglob("*") if path.is_file()):
+            if path.parent != directory or path.suffix != ".md":
+                total.update(os.fsencode(path.relative_to(border)) + b"\0")
+                total.update(hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest() if directories else None
 
 
 def tool_segment(name: str) -> str:

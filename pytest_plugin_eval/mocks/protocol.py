@@ -20,7 +20,7 @@ from pytest_plugin_eval.mocks.responder import Answer
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 __all__ = ["Endpoint", "http_server"]
 
@@ -60,20 +60,8 @@ def http_server(find: Find, listener: socket.socket) -> tuple[uvicorn.Server, Se
         ),
         max_request_body_size=BODY_LIMIT,
     )
-
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return
-        if find(scope["path"]) is None:
-            await _refuse(send, 404)
-        elif scope["method"] != "POST":
-            # No stream from server to client: stand-ins never speak first.
-            await _refuse(send, 405)
-        else:
-            await manager.handle_request(scope, receive, send)
-
     config = uvicorn.Config(
-        app,
+        _application(find, manager),
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -89,6 +77,21 @@ def http_server(find: Find, listener: socket.socket) -> tuple[uvicorn.Server, Se
             await server.serve(sockets=[listener])
 
     return server, serve
+
+
+def _application(find: Find, manager: StreamableHTTPSessionManager) -> ASGIApp:
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        if find(scope["path"]) is None:
+            await _refuse(send, 404)
+        elif scope["method"] != "POST":
+            # No stream from server to client: stand-ins never speak first.
+            await _refuse(send, 405)
+        else:
+            await manager.handle_request(scope, receive, send)
+
+    return application
 
 
 def _protocol(find: Find) -> Server[dict[str, object]]:

@@ -52,9 +52,11 @@ def with_loopback_direct(env: Mapping[str, str]) -> dict[str, str]:
 class OpenMocks:
     """The stand-ins of one run, being served."""
 
-    def __init__(self, service: MockService, token: str, run: RunMocks) -> None:
+    def __init__(self, service: MockService, token: str, run: RunMocks, *, port: int) -> None:
+        """Stand for a run under a token; `MockService.open` does so."""
         self._service = service
         self._token = token
+        self._base = f"http://{HOST}:{port}/{token}"
         self.responder = RunResponder(run)
         self.servers = tuple(server for server in run.servers if server.mock is not None)
 
@@ -63,7 +65,7 @@ class OpenMocks:
         """What the agent's ``--mcp-config`` file has to hold."""
         return {
             "mcpServers": {
-                server.key: {"type": "http", "url": self._service.url(self._token, number)}
+                server.key: {"type": "http", "url": f"{self._base}/{number}"}
                 for number, server in enumerate(self.servers)
             }
         }
@@ -101,7 +103,6 @@ class MockService:
         self._lock = threading.Lock()
         self._running: _Running | None = None
         self._runs: dict[str, OpenMocks] = {}
-        self._failure: BaseException | None = None
 
     def open(self, run: RunMocks) -> OpenMocks:
         """Serve the stand-ins of a run until they are closed.
@@ -112,14 +113,9 @@ class MockService:
             if self._running is None:
                 self._running = self._start()
             token = secrets.token_urlsafe(_TOKEN_BYTES)
-            opened = OpenMocks(self, token, run)
+            opened = OpenMocks(self, token, run, port=self._running.port)
             self._runs[token] = opened
         return opened
-
-    def url(self, token: str, number: int) -> str:
-        """Return the address of one server of a run."""
-        assert self._running is not None, "nothing is open"
-        return f"http://{HOST}:{self._running.port}/{token}/{number}"
 
     def forget(self, token: str) -> None:
         """Answer nothing further under a token."""

@@ -16,6 +16,7 @@ from pytest_plugin_eval.cases.mock import (
     MockServer,
     Place,
     Responder,
+    mocks_hash,
     placed_servers,
 )
 from pytest_plugin_eval.cases.mock_files import load_mocks
@@ -377,3 +378,43 @@ def test_the_eval_directory_may_be_the_case(tmp_path: Path) -> None:
 
     assert [server.name for server in mocks.servers] == ["solo"]
     assert isinstance(mocks.servers[0], MockServer)
+
+
+HASHED = {
+    "mocks/tracker/t.md": "{{file:fixtures/a.txt}}",
+    "mocks/tracker/fixtures/a.txt": "one",
+    "mocks/tracker/_tools.json": TOOLS,
+    "mocks/solo/u.md": AGENT,
+}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"mocks/tracker/t.md": "x"},
+        {"mocks/tracker/fixtures/a.txt": "two"},
+        {"mocks/tracker/fixtures/b/c.txt": ""},
+        {"mocks/tracker/_tools.json": TOOLS.replace('"t"', '"t", "description": "d"')},
+        {"mocks/solo/v.md": ""},
+        {"it/mocks/tracker/t.md": "case"},
+    ],
+)
+def test_the_hash_of_mocks_changes_with_all_they_can_say(
+    tmp_path: Path, changes: Mapping[str, str]
+) -> None:
+    before = mocks_hash(load(tmp_path / "a", HASHED).servers)
+
+    assert mocks_hash(load(tmp_path / "b", HASHED).servers) == before
+    assert mocks_hash(load(tmp_path / "c", {**HASHED, **changes}).servers) != before
+
+
+def test_the_hash_of_mocks_does_not_change_with_recordings(tmp_path: Path) -> None:
+    adopted = {"mocks/.replay/solo/u-0.json": "{}", "mocks/unused.txt": ""}
+
+    before = mocks_hash(load(tmp_path / "a", HASHED).servers)
+
+    assert mocks_hash(load(tmp_path / "b", {**HASHED, **adopted}).servers) == before
+
+
+def test_no_mocks_have_no_hash() -> None:
+    assert mocks_hash([]) is None
