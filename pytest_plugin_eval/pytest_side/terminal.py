@@ -140,8 +140,14 @@ class EvalTerminal:
         """Say how an unfinished session goes on; what is finished is not paid for again."""
         if self._controller.partial_reason is None or self._settings.mode is Mode.REPLAY:
             return
-        named = self._settings.resume_dir or self._settings.results_dir
-        results = {run.results_dir for run in self._controller.runs() if run.results_dir}
+        from pytest_plugin_eval.records.model import Ending
+
+        resumed, runs = self._settings.resume_dir, self._controller.runs()
+        made = [run for run in runs if run.outcome.ending is not Ending.NOT_STARTED]
+        if not made and resumed is None:
+            return  # a directory without a run is not left behind
+        named = resumed or self._settings.results_dir
+        results = {run.results_dir for run in made if run.results_dir}
         place = named if named is not None else Path(min(results)) if len(results) == 1 else None
         if place is not None:
             directory = shlex.quote(self._shown(place))

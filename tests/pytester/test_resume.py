@@ -47,6 +47,23 @@ def test_more_runs_are_added_to_those_that_are_there(suite: Suite, agent: StandI
     assert _names(_results(suite)) == {"aggregate-result.json", "runs", "session.json"}
 
 
+@pytest.mark.parametrize("ceiling", ["0", "0.3"], ids=["no run made", "runs made"])
+@pytest.mark.parametrize("place", [(), ("--eval-results-dir=kept",)], ids=["default", "named"])
+def test_session_names_a_directory_to_go_on_with_where_there_is_one(
+    suite: Suite, agent: StandInAgent, ceiling: str, place: tuple[str, ...]
+) -> None:
+    suite.case("first")
+
+    result = _run(suite, "--eval-max-cost-usd", ceiling, *place)
+
+    told = [line for line in result.outlines if "--eval-resume=" in line]
+    left = [path.parent for path in suite.pytester.path.rglob("session.json")]
+    assert len(told) == len(left) == (1 if agent.requests else 0)
+    assert [line.rpartition("=")[2] for line in told] == [
+        str(path.relative_to(suite.pytester.path)) for path in left
+    ]
+
+
 def test_new_case_is_made_and_one_left_out_stays(suite: Suite, agent: StandInAgent) -> None:
     suite.case("first", front="runs: 1")
     suite.case("second", front="runs: 1")
