@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import tempfile
@@ -33,6 +34,8 @@ __all__ = ["EvalController"]
 
 # Runs that fail alike from the start will go on failing alike (decisions, 12).
 ALIKE = 3
+_OWN_WORDS = re.compile(r"^grader '.*?' errored: |\b(?=\w*\d)\w{8,}\b")
+"""Of one run alone, in what may be the same reason: the grader's name, ids of requests."""
 REFUSED = "auth_failed"
 ROUNDING_USD = 1e-9
 """Of the same sum in another order."""
@@ -215,7 +218,10 @@ class EvalController:
         if first.outcome.ending is Ending.CREDENTIAL_REFUSED:
             self._stop(f"the credential was refused in the first run: {why}", REFUSED)
         elif len(self._first) == ALIKE:
-            causes = {(run.outcome.ending, run.unmeasured_reason) for run in self._first}
+            causes = {
+                (run.outcome.ending, _OWN_WORDS.sub("", run.unmeasured_reason or ""))
+                for run in self._first
+            }
             if len(causes) == 1 and not first.measured and not first.is_at_ceiling:
                 self._stop(
                     f"the first {ALIKE} runs could not be measured for one reason: {why}",

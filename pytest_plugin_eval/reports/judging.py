@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from pytest_plugin_eval.cases.model import PAID_TYPES
 from pytest_plugin_eval.scoring.aggregate import is_skipped_at_ceiling
 from pytest_plugin_eval.scoring.model import RunReport, SuiteResult, Verdict, VerdictStatus
 
 __all__ = ["judge_models", "runs_without_votes", "unreadable_votes"]
-
-JUDGED_TYPES = ("llm", "baseline")
 
 
 def judge_models(suite: SuiteResult) -> tuple[str, ...]:
@@ -33,7 +32,7 @@ def _lacks_votes(run: RunReport) -> bool:
         return False
     missing = [v for v in run.verdicts if v.scored and v.status is VerdictStatus.ERRORED]
     return (bool(missing) or is_skipped_at_ceiling(run)) and all(
-        verdict.type in JUDGED_TYPES for verdict in missing
+        verdict.type in PAID_TYPES for verdict in missing
     )
 
 

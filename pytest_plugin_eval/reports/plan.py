@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 __all__ = ["CasePlan", "plan_lines"]
 
 
+_VOTES_COST = (
+    "only judge calls whose votes are not recorded cost anything; --eval-max-cost-usd 0 lists them"
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CasePlan:
     """One collected case: what would be run of it."""
@@ -49,7 +54,7 @@ def plan_lines(
         f"{plural(len(made), 'case')}, {plural(runs, 'run')}, {plural(votes, 'judge call')}"
     )
     if replay:
-        lines.append("replayed from records: no cost")
+        lines.append(f"replayed from records: {_VOTES_COST if votes else 'no cost'}")
     else:
         lines.extend(_price(made, costs))
     return lines

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from pytest_plugin_eval.cases.model import PAID_TYPES
 from pytest_plugin_eval.records.model import Arm
 from pytest_plugin_eval.scoring.model import RunReport, Verdict, VerdictStatus
 from pytest_plugin_eval.text import plural, shown
 
 __all__ = ["judge_hints"]
 
-JUDGED = frozenset({"llm", "baseline"})
 # Of the runs that did all else right; a judge that fails fewer of them may have seen a difference.
 LARGE_SHARE = 0.5
 
@@ -27,7 +27,7 @@ def judge_hints(runs: Iterable[RunReport]) -> tuple[str, ...]:
         if run.key.arm is not Arm.WITH or not _did_all_else(run):
             continue
         for verdict in run.verdicts:
-            if verdict.type in JUDGED and verdict.votes:
+            if verdict.type in PAID_TYPES and verdict.votes:
                 name = (run.key.case, verdict.grader)
                 good[name] = good.get(name, 0) + 1
                 failed[name] = failed.get(name, 0) + (verdict.status is VerdictStatus.FAILED)
@@ -49,7 +49,7 @@ def _text(case: str, grader: str, count: int, good: int) -> str:
 
 def _did_all_else(run: RunReport) -> bool:
     """Say whether a grader saw the skill used, and every grader without a judge passed."""
-    plain = [verdict for verdict in run.verdicts if verdict.type not in JUDGED]
+    plain = [verdict for verdict in run.verdicts if verdict.type not in PAID_TYPES]
     skill = {str(grader["name"]) for grader in run.case.graders if _wants_skill(grader)}
     return any(verdict.grader in skill for verdict in plain) and all(map(_passed, plain))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pytester.conftest import HELLO, StandInAgent, Suite
+from tests.pytester.conftest import HELLO, NICE, StandInAgent, StandInJudge, Suite
 
 LLM = "---\ntype: llm\ncriteria: Is it nice?\n---\n"
 
@@ -70,6 +70,17 @@ def test_plan_of_a_replay_costs_nothing(suite: Suite) -> None:
     _plan(suite, "--eval-mode", "replay").stdout.fnmatch_lines(
         ["1 case, 3 runs, 0 judge calls", "replayed from records: no cost"]
     )
+
+
+def test_plan_of_a_replay_that_may_ask_a_judge_says_so(suite: Suite, judge: StandInJudge) -> None:
+    suite.case("paid", graders={"nice": NICE})
+    suite.records("paid", "h", "h")
+
+    planned = _plan(suite, "--eval-mode", "replay")
+
+    words = " ".join(planned.stdout.str().split())
+    assert "1 case, 2 runs, 6 judge calls replayed from records: only judge calls" in words
+    assert judge.requests == []
 
 
 @pytest.mark.parametrize(

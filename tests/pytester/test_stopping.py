@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from pytest_plugin_eval.agents.base import AgentRequest
+from pytest_plugin_eval.errors import JudgeError
 from pytest_plugin_eval.execution.keeper import Keeper
+from pytest_plugin_eval.judges.base import JudgeReply, JudgeRequest
 from pytest_plugin_eval.records.codec import read_record
 from pytest_plugin_eval.records.model import Arm, Ending, RunRecord
 from tests.pytester.conftest import KIND, NICE, StandInAgent, StandInJudge, Suite, answered
@@ -100,6 +102,45 @@ def test_three_runs_lost_for_one_reason_stop_the_session(suite: Suite, agent: St
     assert len(agent.requests) == 6  # each made once more
     assert suite.document()["partialReason"] == "not_measured"
     assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.mark.parametrize(
+    ("words", "made"),
+    [
+        ("{status} overloaded, request req_{number}4cKn2p", 3),
+        ("{number}: overloaded", 4),
+    ],
+    ids=["request id", "reason"],
+)
+def test_only_ids_may_differ_in_one_reason(
+    suite: Suite, agent: StandInAgent, words: str, made: int
+) -> None:
+    suite.case("first", front="runs: 2")
+
+    def answer(request: AgentRequest) -> RunRecord:
+        error = words.format(status=529, number=len(agent.requests))
+        return answered(request, "", ending=Ending.AGENT_ERROR, error=error)
+
+    agent.answer = answer
+
+    _live(suite, "--eval-retries", "0")
+
+    assert len(agent.requests) == made
+
+
+def test_judge_that_fails_all_graders_alike_stops_the_session(
+    suite: Suite, agent: StandInAgent, judge: StandInJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask(_: JudgeRequest) -> JudgeReply:
+        raise JudgeError("HTTP 500: overloaded", status=500)
+
+    monkeypatch.setattr(judge, "ask", ask)
+    for name in "abcd":
+        suite.case(name, front="runs: 1", graders={f"{name}-is-nice": NICE})
+
+    _live(suite, "--eval-ablation", "none")
+
+    assert len(agent.requests) == 3
 
 
 def test_plugin_not_loaded_spends_nothing_further_on_the_case(
@@ -238,7 +279,7 @@ def test_run_in_hand_of_a_judge_is_listed_with_all_that_was_paid(
     suite: Suite, agent: StandInAgent, judge: StandInJudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     suite.case("first", front="runs: 2", graders={"a": NICE, "b": KIND})
-    kept, over = threading.Event(), threading.Event()
+    kept, over, one = threading.Event(), threading.Event(), threading.Lock()
     add_votes = Keeper.add_votes
 
     def keep(self: Keeper, *given: Any) -> None:
@@ -248,7 +289,8 @@ def test_run_in_hand_of_a_judge_is_listed_with_all_that_was_paid(
     def answer(question: str) -> str:
         if "kind" in question:
             assert kept.wait(60)
-            os.kill(os.getpid(), signal.SIGINT)
+            if one.acquire(blocking=False):
+                os.kill(os.getpid(), signal.SIGINT)
             assert over.wait(60)
         return "PASS"
 
