@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -142,7 +143,7 @@ def _expectation(
     document: Document, place: yaml12.Path, path: str, value: object, report: Report
 ) -> Expectation | None:
     match value:
-        case list() if value and all(isinstance(item, str | int | float) for item in value):
+        case list() if value and all(map(_is_scalar, value)):
             return Expectation(path=path, condition=Condition.CHOICE, values=tuple(value))
         case list():
             expected = "a list of at least one text, number, true or false"
@@ -153,13 +154,18 @@ def _expectation(
                     path=path, condition=Condition.PATTERN, values=(source,), flags=flags
                 )
             expected = "a /pattern/ with the flags i and s only, or a list of one plain text"
-        case str() | int() | float():
+        case str() | int() | float() if _is_scalar(value):
             condition = Condition.TYPE if value in TYPES else Condition.TEXT
             return Expectation(path=path, condition=condition, values=(value,))
         case _:
             expected = EXPECTED
     report.error(document, f"expect: {path} must be {expected}, got {value_shown(value)}", place)
     return None
+
+
+def _is_scalar(value: object) -> bool:
+    # JSON has no infinite numbers, so no input could be equal to one.
+    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
 
 
 def parse_tool_list(path: str, text: str, report: Report) -> dict[str, ToolEntry]:

@@ -93,8 +93,8 @@ class MockResult:
 
     @property
     def errors(self) -> int:
-        """Calls that were answered with an error."""
-        return sum(call.is_error for call in self.calls)
+        """Calls that were answered with an error, not counting the one that broke the run off."""
+        return sum(call.is_error for call in self.calls) - (self.aborted is not None)
 
 
 class _Settled(NamedTuple):

@@ -320,8 +320,11 @@ def test_reasons_of_aborts_equal_those_of_the_reference(compared: Compared, name
     responder, server = responder_of(root, f"e-{name}")
 
     responder.answer(server, "t", EXPECTED[name][1])
-    aborted = responder.close().aborted
+    result = responder.close()
+    aborted = result.aborted
 
+    counts = runs[f"e-{name}"]["mocks"]["calls"]
+    assert (len(result.calls), result.errors) == (counts["total"], counts["errors"])
     assert aborted is not None
     assert runs[f"e-{name}"]["aborted"] == {
         "server": aborted.server,

@@ -76,6 +76,11 @@ def front(text: str, body: str = "x") -> str:
         ("expect:\n  x: []", "4: expect: x must be a list of at least one text, number, true or"),
         ("expect:\n  x: [[a]]", "4: expect: x must be a list of at least one text, number, true"),
         ("expect:\n  x: [a, null]", "4: expect: x must be a list of at least one text, number,"),
+        (
+            "expect:\n  x: .inf",
+            "4: expect: x must be a type, a text, a number, true, false, a /pat",
+        ),
+        ("expect:\n  x: [1, .nan]", "4: expect: x must be a list of at least one text, number, t"),
         ("expect:\n  x: /a/g", "4: expect: x must be a /pattern/ with the flags i and s only, or"),
         ("expect:\n  x: /usr/bin", "4: expect: x must be a /pattern/ with the flags i and s onl"),
         ("expect:\n  a:\n    b: /(/", "5: expect: a.b must be a JavaScript pattern between sla"),

@@ -79,7 +79,7 @@ def test_a_call_that_is_not_as_expected_breaks_the_run_off(tool: object) -> None
     assert first.text.startswith("eval aborted by mock ")
     assert result.aborted == Aborted(server="tracker", tool="t", reason=REASON)
     assert told == [result.aborted]
-    assert len(result.calls) == 1
+    assert (len(result.calls), result.errors) == (1, 0)
     assert str(result.aborted) == f"aborted by mock tracker/t: {REASON}"
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -316,8 +318,6 @@ def test_nothing_is_written_to_the_terminal(
 
 
 def test_a_missing_extra_is_told_with_its_cure(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
     monkeypatch.delitem(sys.modules, "pytest_plugin_eval.mocks.protocol", raising=False)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
 
@@ -354,3 +354,16 @@ def test_a_missing_extra_is_told_with_its_cure(monkeypatch: pytest.MonkeyPatch) 
 )
 def test_no_proxy_stands_before_the_loopback(env: dict[str, str], expected: dict[str, str]) -> None:
     assert with_loopback_direct(env) == expected
+
+
+def test_the_protocol_is_imported_with_the_first_run_only() -> None:
+    program = (
+        "import sys; import pytest_plugin_eval.mocks.service, pytest_plugin_eval.mocks.summary;"
+        "print([name for name in ('mcp', 'uvicorn', 'anyio', 'anthropic') if name in sys.modules])"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120
+    )
+
+    assert done.stdout == "[]\n"
