@@ -16,11 +16,15 @@ from pytest_plugin_eval.cases.manifest import read_plugin
 from pytest_plugin_eval.cases.mock import PlacedServer, placed_servers
 from pytest_plugin_eval.cases.mock_files import load_mocks
 from pytest_plugin_eval.errors import CaseError
+from pytest_plugin_eval.execution.judging import find_judge
 from pytest_plugin_eval.graders.javascript import compile_errors
+from pytest_plugin_eval.mocks.asking import Ask, Asker
 from pytest_plugin_eval.mocks.calls import altered_result, mock_calls_text, unmocked_calls
-from pytest_plugin_eval.mocks.responder import Aborted, MockResult, RunResponder
+from pytest_plugin_eval.mocks.responder import Aborted, Answer, MockResult, RunResponder
 from pytest_plugin_eval.mocks.service import MockService, with_loopback_direct
 from pytest_plugin_eval.records.trace import Trace
+from pytest_plugin_eval.spending.ledger import Ledger
+from pytest_plugin_eval.spending.limiter import Limiter
 from tests.support.agents import write_plugin
 from tests.support.mocks import run_mocks
 from tests.support.reference import agent_binary, base_environment, run_reference
@@ -72,14 +76,16 @@ def service() -> Iterator[MockService]:
 class Session:
     """One agent process with the mocks of a case."""
 
-    def __init__(self, root: Path, service: MockService, base: Path, case: str = "hello") -> None:
+    def __init__(
+        self, root: Path, service: MockService, base: Path, *, ask: Ask | None = None
+    ) -> None:
         plugins = [read_plugin(root)]
         evals = root / "evals"
-        mocks = load_mocks(evals / case, evals, plugins=plugins, check_patterns=compile_errors)
+        mocks = load_mocks(evals / "hello", evals, plugins=plugins, check_patterns=compile_errors)
         self.servers: tuple[PlacedServer, ...] = placed_servers(mocks.servers, plugins)
         self.aborts: list[Aborted] = []
         self._child: Child | None = None
-        self._opened = service.open(run_mocks(*self.servers, on_abort=self._on_abort))
+        self._opened = service.open(run_mocks(*self.servers, on_abort=self._on_abort, ask=ask))
         self._root, self._base = root, base
 
     def run(
@@ -379,3 +385,72 @@ def test_the_text_of_mock_calls_equals_the_reference_s(
     question = question if isinstance(question, str) else question[0]["text"]
     assert text.count("\n") == 2
     assert f"\n{text}\n" in question
+
+
+PLAYED = "---\ntype: agent\nabort_when: it deletes issues\n---\nBODY of the tracker\n"
+
+
+def test_a_model_answers_in_the_place_of_a_server(tmp_path: Path, service: MockService) -> None:
+    root = write_plugin(tmp_path / "demo", {".mcp.json": MCP, "evals/mocks/tracker/t.md": PLAYED})
+    turns: list[str | Mapping[str, object]] = [
+        load_tools(T),
+        call(T, {"n": 1}),
+        call(T, {"n": 2}),
+        call(T, {"n": 3}),
+        "never",
+    ]
+    playing = {
+        "kind": "bare",
+        "contains": "BODY of the tracker",
+        "runs": [["ISSUE-1"], ["ERROR: no such issue"], ["ABORT: it deletes"]],
+    }
+    ledger = Ledger()
+    with ScriptedApi(script(rule(prompt="Go.", turns=turns), playing)) as api:
+        env = base_environment(api.url, tmp_path / "operator")
+        asker = Asker(
+            lambda: find_judge(env=env, agent_path=None, run_root=tmp_path),
+            model="claude-haiku-4-5",
+            ledger=ledger,
+            limiter=Limiter(),
+        )
+        with closing(asker):
+            session = Session(root, service, tmp_path, ask=asker)
+            done, result = session.run(api, "Go.")
+        answers = results_in(api.messages)
+
+    assert answers[:2] == ["ISSUE-1", "!no such issue"]
+    assert result.aborted == Aborted(server="tracker", tool="t", reason="it deletes")
+    assert done.stopped
+    assert [each.output for each in result.calls[:2]] == ["ISSUE-1", "no such issue"]
+    assert len(result.recordings) == 2
+    assert result.cost_usd == pytest.approx(ledger.spent_usd)
+
+
+def test_recordings_of_the_reference_answer_here(tmp_path: Path) -> None:
+    prompt = "---\nruns: 1\n---\nGo.\n"
+    files = {".mcp.json": MCP, "evals/mocks/tracker/t.md": PLAYED, "evals/hello/prompt.md": prompt}
+    root = write_plugin(tmp_path / "demo", files)
+    turns: list[str | Mapping[str, object]] = [
+        load_tools(T),
+        call(T, {"b": 1, "a": {"c": [1.5]}}),
+        call(T, {"n": 2}),
+        "done",
+    ]
+    playing = {"kind": "bare", "contains": "BODY", "runs": [["ISSUE"], ["ERROR: gone"]]}
+    with ScriptedApi(script(rule(prompt="Go.", turns=turns), playing)) as api:
+        run_reference(root, api, "--ablation", "none", output_dir=tmp_path / "results")
+    made = sorted(tmp_path.glob("results/**/mock-recordings/tracker/*.json"))
+    adopted = root / "evals" / "mocks" / ".replay" / "tracker"
+    adopted.mkdir(parents=True)
+    for path in made:
+        path.rename(adopted / path.name)
+
+    responder, server = responder_of(root, "hello")
+    answers = [
+        responder.answer(server, "t", {"a": {"c": [1.5]}, "b": 1}),
+        responder.answer(server, "t", {"n": 2}),
+    ]
+
+    assert len(made) == 2
+    assert answers == [Answer("ISSUE"), Answer("gone", is_error=True)]
+    assert responder.close().replay_hits == 2
