@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-from collections.abc import Generator
+import signal
+import threading
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,10 @@ from pytest_plugin_eval.reports.plan import CasePlan
 __all__ = ["EvalWorker", "received_state"]
 
 
+LOOK_S = 1.0
+"""Between looks at whether the session is still there."""
+
+
 class EvalWorker:
     """Sends the plan, the deselected cases and the load warnings at the worker's end."""
 
@@ -27,16 +33,12 @@ class EvalWorker:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
         """Have the controller's signal end the run in hand in order, its agent included."""
-        self._leave_process_id()
-        with SessionSignals():
-            return (yield)
-
-    def _leave_process_id(self) -> None:
         place = self._config.workerinput["plugin_eval"]["processes"]  # type: ignore[attr-defined]
-        if place is not None and self._config.stash[collection_key].plans:
-            with contextlib.suppress(FileExistsError):
-                Path(place).mkdir(mode=0o700)
-            Path(place, str(os.getpid())).touch()
+        is_wanted = place is not None and bool(self._config.stash[collection_key].plans)
+        if is_wanted:
+            _leave_process_id(Path(place))
+        with SessionSignals(), _ended_with_parent() if is_wanted else contextlib.nullcontext():
+            return (yield)
 
     def pytest_sessionfinish(self) -> None:
         """Put what collection found into xdist's own parcel (decisions, 22)."""
@@ -52,6 +54,36 @@ class EvalWorker:
             "unnamed": list(state.unnamed),
             "notes": [*state.notes, *agent, *bench.notes],
         }
+
+
+def _leave_process_id(place: Path) -> None:
+    with contextlib.suppress(FileExistsError):
+        place.mkdir(mode=0o700)
+    (place / str(os.getpid())).touch()
+
+
+@contextlib.contextmanager
+def _ended_with_parent() -> Iterator[None]:
+    """End this process in order when the one that started it has gone.
+
+    xdist has a worker make the runs that it was given although the session was killed: nobody would
+    see them, and a session that goes on in the same directory would pay for them as well.
+    """
+    over, parent = threading.Event(), os.getppid()
+
+    def look() -> None:
+        while not over.wait(LOOK_S):
+            if os.getppid() != parent:
+                os.kill(os.getpid(), signal.SIGTERM)
+                return
+
+    watch = threading.Thread(target=look, name="eval-parent", daemon=True)
+    watch.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watch.join()
 
 
 def received_state(parcel: dict[str, object]) -> CollectionState:

@@ -204,6 +204,22 @@ def test_session_goes_on_after_a_worker_was_killed(
     assert numbers(greetings.document()) == undisturbed
 
 
+def test_workers_end_with_their_session(greetings: Greetings, undisturbed: Numbers) -> None:
+    session = greetings.sessions([SLOW, SLOW, *["bonjour"] * RUNS])
+    process = greetings.begin(session, "-n", "2", "--maxschedchunk=1")
+    session.api.wait_for_messages(2, timeout_s=120)
+
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=60)  # until the last process that writes to its output is gone
+    left = agents_in(session.runs)
+    status, output = greetings.resume(session)
+
+    assert left == []
+    assert status == 0, output
+    assert asked(session) == 2 + RUNS
+    assert scores(numbers(greetings.document())) == scores(undisturbed)
+
+
 def test_session_goes_on_after_its_cost_ceiling(greetings: Greetings, undisturbed: Numbers) -> None:
     session = greetings.sessions(["bonjour"])
     process = greetings.begin(session, "--eval-max-cost-usd", "0.0001")
