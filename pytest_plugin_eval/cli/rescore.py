@@ -36,6 +36,7 @@ from pytest_plugin_eval.settings import Ablation, Mode, Settings
 from pytest_plugin_eval.spending.ledger import Ledger
 from pytest_plugin_eval.spending.limiter import Limiter
 from pytest_plugin_eval.storage.atomic_write import write_text
+from pytest_plugin_eval.storage.marker import LOCK, other_live_session
 from pytest_plugin_eval.storage.results_dir import new_results_directory
 from pytest_plugin_eval.text import plural
 
@@ -161,11 +162,35 @@ def _directory(results: Path, now: datetime) -> Iterator[Path]:
             "another place"
         ) from error
     try:
-        yield directory
+        with _alone(results, directory.parent):
+            yield directory
     finally:
         for path in (directory, directory.parent):
             with contextlib.suppress(OSError):  # it holds something
                 path.rmdir()
+
+
+@contextlib.contextmanager
+def _alone(results: Path, place: Path) -> Iterator[None]:
+    """Keep others out: of two that add votes to one record, one would lose what it paid for.
+
+    Raises `EvalError` when a session or another rescoring is at work in *results*.
+    """
+    from filelock import FileLock, Timeout
+
+    process = other_live_session(results, "")
+    if process is not None:
+        raise EvalError(f"{results} is in use by a session, process {process}; wait for its end")
+    lock = FileLock(place / LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise EvalError(f"{results} is being rescored already; wait for the end of that") from None
+    try:
+        yield
+    finally:
+        lock.release()
+        (place / LOCK).unlink(missing_ok=True)
 
 
 def _announce(batch: Batch, saved: SavedResults, settings: Settings) -> None:

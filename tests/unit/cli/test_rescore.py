@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from pytest_plugin_eval.judges.base import JudgeRequest
 from pytest_plugin_eval.records.codec import read_record
 from pytest_plugin_eval.records.model import Arm, Ending, RunKey, RunOutcome
 from pytest_plugin_eval.storage.record_files import write_record
+from pytest_plugin_eval.storage.results_dir import results_stamp
 from tests.support.judges import FakeBackend
 from tests.support.records import record, said
 from tests.support.suites import MANIFEST, load, write_tree
@@ -278,6 +280,37 @@ def test_interrupt_keeps_the_votes_paid_for(saved: Saved, capsys: Captured) -> N
     assert f"interrupted: {kept} vote" in capsys.readouterr().out
     assert not (saved.results / "rescored").exists()
     assert signal.getsignal(signal.SIGINT) is former
+
+
+def test_results_of_a_session_that_goes_on_are_left_to_it(saved: Saved) -> None:
+    session_id = f"{results_stamp(datetime.now(UTC))} {os.getpid()}"
+    (saved.results / ".session").write_text(session_id, encoding="utf-8")
+    judge = FakeBackend("FAIL")
+
+    with pytest.raises(EvalError, match=f"is in use by a session, process {os.getpid()}"):
+        saved.rescore(judge)
+
+    assert judge.requests == []
+    assert not (saved.results / "rescored").exists()
+
+
+def test_two_rescorings_do_not_meet(saved: Saved) -> None:
+    judge, other = FakeBackend("FAIL"), FakeBackend("PASS")
+    told: list[str] = []
+
+    def rescore_too(_: JudgeRequest) -> None:
+        with pytest.raises(EvalError) as refused:
+            saved.rescore(other)
+        told.append(str(refused.value))
+
+    judge.before = rescore_too
+
+    assert saved.rescore(judge) == 0
+
+    assert set(told) == {f"{saved.results} is being rescored already; wait for the end of that"}
+    assert other.requests == []
+    [left] = (saved.results / "rescored").iterdir()
+    assert [path.name for path in left.iterdir()] == ["aggregate-result.json"]
 
 
 def test_changed_prompt_is_a_line(plugin: Path, capsys: Captured) -> None:
