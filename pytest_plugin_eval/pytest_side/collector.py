@@ -20,6 +20,7 @@ from pytest_plugin_eval.pytest_side.stash import (
     workbench_key,
 )
 from pytest_plugin_eval.records.model import Arm, Ending, RunKey
+from pytest_plugin_eval.text import one_line
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.execution.planning import PlannedCase
@@ -197,4 +198,5 @@ class EvalRun(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Return where the run is defined and its headline."""
-        return self.path, 0, f"{self.planned.case.name} {self.name}"
+        # pytest writes it to the terminal as it is.
+        return self.path, 0, one_line(f"{self.planned.case.name} {self.name}")
