@@ -15,6 +15,7 @@ from pytest_plugin_eval.reports.table import verdict_text
 from pytest_plugin_eval.scoring.aggregate import case_result
 from pytest_plugin_eval.scoring.model import CaseResult, Plan
 from pytest_plugin_eval.settings import Settings
+from pytest_plugin_eval.text import one_line
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.pytest_side.progress import CaseProgress
@@ -69,7 +70,7 @@ def verdict_of(
         return None
     result = result_of(progress, settings)
     nodeid = verdict_id(case)
-    location = (case, 0, f"{result.info.name} {VERDICT}")
+    location = (case, 0, one_line(f"{result.info.name} {VERDICT}"))
     reason = _incomplete(progress, result)
     if reason is not None:
         return Verdict(nodeid=nodeid, location=location, outcome="skipped", text=reason)
