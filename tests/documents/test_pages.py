@@ -12,7 +12,7 @@ import pytest
 from tests.documents.pages import with_tables
 from tests.example.markdown import ROOT, blocks
 from tests.example.script import example_script
-from tests.example.workplace import copy_example, run_line
+from tests.example.workplace import EXAMPLE, copy_example, run_line
 from tests.support.script import rule, script, tool, turn
 from tests.support.scripted_api import ScriptedApi
 
@@ -26,6 +26,16 @@ SHOWN = [
 ]
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
 NAMED = re.compile(r"`((?:evals|skills|\.claude-plugin)/[^`]+)`:?$")
+RESULTS = "evals/results/2026-01-31T12-00-00-000Z"
+CEILING = 2
+ALL = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+TAKEN = [
+    (found[1], block.text)
+    for guide in GUIDES
+    for block in blocks(guide.read_text(encoding="utf-8"), "markdown")
+    if (found := NAMED.search(block.above))
+]
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)")
 USAGE = {"input": 2500, "output": 100}
 
 
@@ -44,13 +54,44 @@ def test_generated_tables_are_those_of_the_code(page: Path) -> None:
 @pytest.mark.parametrize(("guide", "command"), SHOWN)
 def test_command_of_a_guide_succeeds(guide: str, command: str, tmp_path: Path) -> None:
     plugin = copy_example(tmp_path)
-    runs = plugin / "evals" / "results" / "2026-01-31T12-00-00-000Z" / "runs"
-    shutil.copytree(plugin / "evals" / "recordings", runs)
+    options = "--eval-runs 1"
 
     with ScriptedApi(example_script(plugin)) as api:
-        done = run_line(command, plugin, api_url=api.url, env={"PYTEST_ADDOPTS": "--eval-runs 1"})
+        if "--eval-resume" in command:
+            options += " --eval-mode live"
+            earlier = (
+                f"pytest evals --eval-max-cost-usd 0.001 --eval-results-dir={RESULTS} {options}"
+            )
+            assert run_line(earlier, plugin, api_url=api.url).returncode == CEILING
+        else:
+            shutil.copytree(plugin / "evals" / "recordings", plugin / RESULTS / "runs")
+        done = run_line(command, plugin, api_url=api.url, env={"PYTEST_ADDOPTS": options})
 
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(("name", "text"), TAKEN)
+def test_file_that_a_guide_takes_from_the_example_is_the_real_one(name: str, text: str) -> None:
+    assert text == (EXAMPLE / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", ALL, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_to_pages_and_headings(page: Path) -> None:
+    missing = []
+    for name, anchor in LINK.findall(page.read_text(encoding="utf-8")):
+        target = (page.parent / name).resolve() if name else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            missing.append(f"{name}#{anchor}")
+
+    assert missing == []
+
+
+def test_every_page_is_in_the_index() -> None:
+    index = ROOT / "docs" / "index.md"
+
+    linked = {(index.parent / name).resolve() for name, _ in LINK.findall(index.read_text("utf-8"))}
+
+    assert [page for page in (ROOT / "docs").rglob("*.md") if page not in {index, *linked}] == []
 
 
 @pytest.mark.agent
@@ -90,6 +131,12 @@ def write_tutorial(plugin: Path, until: str = "") -> Path:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(block.text, encoding="utf-8")
     return plugin
+
+
+def anchors(page: Path) -> set[str]:
+    """Return what a page's headings are called in links to them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
 
 
 def without_cost(text: str) -> str:
