@@ -60,6 +60,20 @@ def test_command_of_readme_succeeds_without_an_account(command: str, tmp_path: P
     assert "--collect-only" in command or re.search(r"^CASE +WITH +W/OUT +Δ", done.stdout, re.M)
 
 
+def test_replay_needs_neither_the_extra_of_judges_nor_a_key(tmp_path: Path) -> None:
+    copy_example(tmp_path)
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    absent = "import sys\nsys.modules.update(anthropic=None, genai_prices=None)\n"
+    (hidden / "sitecustomize.py").write_text(absent, encoding="utf-8")
+    env = {"PYTHONPATH": str(hidden), "ANTHROPIC_API_KEY": ""}
+
+    done = run_line("pytest example_plugin/evals", tmp_path, env=env)
+
+    assert done.returncode == 0, done.stdout
+    assert "no agent, no cost" in done.stdout
+
+
 def test_live_commands_stand_below_a_word_of_what_they_cost() -> None:
     above = [block.above for block in blocks(TEXT) if set(block.text.splitlines()) & set(LIVE)]
 

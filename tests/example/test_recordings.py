@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from pytest_plugin_eval.cases.fingerprint import plugin_hash, prompt_hash, settings_hash
+from pytest_plugin_eval.graders.grade import Graded, polls
+from pytest_plugin_eval.judges.tally import tallied
 from pytest_plugin_eval.records.codec import decode
 from pytest_plugin_eval.records.layout import record_path, recorded_keys
 from pytest_plugin_eval.records.model import Arm, RunKey, RunRecord
@@ -86,6 +88,20 @@ def test_recordings_are_of_this_prompt_these_settings_and_this_plugin(
 
     assert made_of == dict.fromkeys(made_of, expected), f"stale: {RENEW}"
     assert plugins == {plugin_hash(case)}, f"the plugin changed: {RENEW}"
+
+
+def test_votes_answer_what_would_be_asked_now(tmp_path: Path) -> None:
+    plugin = copy_example(tmp_path)
+    cases = {case_id: load(plugin / case_id) for case_id in CASES}
+
+    asked = [
+        tallied(run.votes, grader=poll.grader, question=poll.question, size=3)
+        for run in map(record, KEYS)
+        for poll in polls(Graded(cases[run.key.case], run, two_arms=True))
+    ]
+
+    assert len(asked) == 6
+    assert [tally for tally in asked if tally.missing] == [], f"votes are missing: {RENEW}"
 
 
 def test_recordings_tell_nothing_of_the_machine() -> None:
