@@ -6,7 +6,7 @@ import pytest
 
 from tests.differential.compare import Comparison, Json, check, compare
 from tests.differential.suite import Fields, Suite, llm, regex
-from tests.support.script import TurnData, error, rule, script, thinking, turn
+from tests.support.script import TurnData, error, rule, script, thinking, tool, turn
 
 pytestmark = pytest.mark.agent
 pytest.importorskip("anthropic", reason="the judge is in the extra `judge`")
@@ -353,6 +353,20 @@ def test_run_that_is_repeated(suite: Suite) -> None:
     ]
     check("run that is repeated", result, {"D1": fields})
     assert (result.theirs.exit_code, result.ours.exit_code) == (1, 0)
+
+
+def test_run_that_the_ceiling_keeps_from_being_repeated(suite: Suite) -> None:
+    suite.case("again", OK, front=HAIKU)
+    look = turn(tool("Glob", pattern="x"), usage=MILL)
+
+    options = (*ONE_ARM, "--max-cost-usd", "0.001", "--threshold", "0")
+    result = compare(suite, script(rule(turns=[look, error(500)])), *options)
+
+    # Nothing was left unstarted.
+    check("run not repeated at the ceiling", result, {"D1": [*PARTIAL, *lost("again")]})
+    assert result.ours.document is not None
+    assert result.ours.document["partialReason"] == "not_measured"
+    assert result.ours.exit_code == 1
 
 
 def test_judge_fails_in_one_arm(suite: Suite) -> None:
