@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-__all__ = ["Ablation", "Mode", "Settings"]
+__all__ = ["Ablation", "Mocks", "Mode", "Settings"]
 
 
 class Mode(StrEnum):
@@ -15,6 +15,15 @@ class Mode(StrEnum):
     LIVE = "live"
     RECORD = "record"
     REPLAY = "replay"
+
+
+class Mocks(StrEnum):
+    """What stands in for MCP servers."""
+
+    RECORD = "record"
+    """The suite's mocks; answers by a model are recorded."""
+    OFF = "off"
+    """Nothing: the plugins' own servers start."""
 
 
 class Ablation(StrEnum):
@@ -50,6 +59,8 @@ class Settings:
     results_dir: Path | None = None
     json_path: Path | None = None
     report_only: bool = False
+    scaffold: bool = False
+    """Run the cases' ``scaffold_script``: code of their authors, as the user."""
     keep_temp: bool = False
     concurrency: int = 1
     grader_timeout_s: float = 10.0
@@ -59,6 +70,11 @@ class Settings:
     """Before the first repetition; doubled for each further one."""
     resume_dir: Path | None = None
     judge_votes: int = 3
+    mocks: Mocks = Mocks.RECORD
+    real_servers: bool = False
+    """Start the servers that a plugin declares and that have no mock."""
+    trust: bool = False
+    """The user asserts trust in the plugins' directories."""
     free_only: bool = False
     agent_path: Path | None = None
     run_root: Path | None = None
@@ -68,4 +84,6 @@ class Settings:
     tags: tuple[str, ...] = ()
     root: Path | None = None
     """Chosen by ``plugin-eval run``; ``None``: the nearest plugin of each eval directory."""
+    plugin_id: str | None = None
+    """Of the installed plugin that ``plugin-eval run`` was given by name."""
 

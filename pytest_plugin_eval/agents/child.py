@@ -203,7 +203,8 @@ class Child:
     ) -> int | None:
         """End whatever is left of the run's processes, wait for the output, and reap the child."""
         ended_itself = not kill_group(process)
-        strays = kill_strays(self._env.get("CLAUDE_CONFIG_DIR", ""), group=process.pid)
+        mark = "CLAUDE_CONFIG_DIR"
+        strays = kill_strays(mark, self._env.get(mark, ""), group=process.pid)
         if strays:
             self._notes.append(
                 f"{strays} processes outlived the agent and were ended"

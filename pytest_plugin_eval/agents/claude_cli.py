@@ -2,33 +2,44 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import json
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from pytest_plugin_eval.agents.base import AgentRequest
 from pytest_plugin_eval.agents.binary import Binary, find_binary
 from pytest_plugin_eval.agents.child import Child, ChildResult, Limits
-from pytest_plugin_eval.agents.command import agent_command
+from pytest_plugin_eval.agents.command import agent_command, mcp_config_path
 from pytest_plugin_eval.agents.credential_files import file_secrets
 from pytest_plugin_eval.agents.credentials import credentials_text, expiry_note, secrets_in
 from pytest_plugin_eval.agents.environment import agent_environment, given, secret_values
+from pytest_plugin_eval.agents.grants import usable
+from pytest_plugin_eval.agents.history import place_history
 from pytest_plugin_eval.agents.limits import slow_down_until
+from pytest_plugin_eval.agents.loopback import with_loopback_direct
 from pytest_plugin_eval.agents.outcome import Classified, classify, cost_of, turns_of
-from pytest_plugin_eval.agents.proof import contamination, forget_plugins, not_loaded
+from pytest_plugin_eval.agents.proof import contamination, forget_plugins, not_loaded, shell_failure
 from pytest_plugin_eval.agents.sandbox import RunRoot, Sandbox
+from pytest_plugin_eval.agents.scaffold import SCAFFOLD_TIMEOUT_S, Scaffold
+from pytest_plugin_eval.agents.shell_sandbox import prepare_home, shell_settings
 from pytest_plugin_eval.agents.workspace import collect_files, list_workspace, named_files
-from pytest_plugin_eval.cases.case import Case
-from pytest_plugin_eval.cases.fingerprint import plugin_hash, prompt_hash, settings_hash
+from pytest_plugin_eval.cases.fingerprint import (
+    plugin_hash,
+    prompt_hash,
+    scaffold_hash,
+    settings_hash,
+)
 from pytest_plugin_eval.records.model import (
     Arm,
     Ending,
     FileEntry,
-    RunKey,
     RunOutcome,
     RunRecord,
 )
@@ -53,6 +64,13 @@ class _Session:
     notes: tuple[str, ...] = ()
 
 
+class _Scaffolded(NamedTuple):
+    """What came of a case's script, if one was to be run."""
+
+    problem: str | None = None
+    notes: tuple[str, ...] = ()
+
+
 class ClaudeCli:
     """The backend of live runs; several threads may call `run` at once."""
 
@@ -63,6 +81,7 @@ class ClaudeCli:
         env: Mapping[str, str],
         run_root: Path | None = None,
         limits: Callable[[float], Limits] = lambda timeout_s: Limits(timeout_s=timeout_s),
+        scaffold_timeout_s: float = SCAFFOLD_TIMEOUT_S,
     ) -> None:
         self.binary = binary
         self._env = dict(env)
@@ -70,8 +89,9 @@ class ClaudeCli:
         self._run_root = run_root
         self._roots: dict[Path | None, RunRoot] = {}
         self._limits = limits
+        self._scaffold_timeout_s = scaffold_timeout_s
         self._guard = threading.Lock()
-        self._children: set[Child] = set()
+        self._children: set[Child | Scaffold] = set()
         self._is_stopped = False
 
     @classmethod
@@ -109,8 +129,17 @@ class ClaudeCli:
         root = self._root_of(request.run_root or self._run_root)
         sandbox = root.new()
         try:
-            sandbox.make(credentials=credentials)
-            if foreign := sandbox.foreign_configuration():
+            settings = self._settings(request, sandbox)
+            sandbox.make(credentials=credentials, settings=settings)
+            if settings is not None:
+                prepare_home(sandbox)
+            place_history(request.case, sandbox)
+            scaffolded = self._scaffold(request, sandbox)
+            if scaffolded.problem is not None:
+                ending = Ending.INTERRUPTED if self._is_stopped else Ending.SETUP_FAILED
+                record = self._unmade(request, started, ending, scaffolded.problem)
+                return _finished(replace(record, notes=scaffolded.notes), secrets)
+            if foreign := sandbox.foreign_configuration(has_settings=settings is not None):
                 problem = f"the configuration directory holds {shown(foreign)} before the start"
                 return self._unmade(request, started, Ending.CONTAMINATED, problem)
             session = self._session(request, sandbox, secrets)
@@ -120,7 +149,8 @@ class ClaudeCli:
         finally:
             notes = _leave(root, sandbox, keep=request.keep)
         record = self._record(request, started, session)
-        notes = (*record.notes, *expiry_note(credentials, started.timestamp()), *notes)
+        expiry = expiry_note(credentials, started.timestamp())
+        notes = (*scaffolded.notes, *record.notes, *expiry, *notes)
         return _finished(replace(record, notes=notes), secrets)
 
     def stop(self) -> None:
@@ -143,6 +173,44 @@ class ClaudeCli:
         with self._guard:
             return self._roots.setdefault(path, RunRoot(path))
 
+    def _settings(self, request: AgentRequest, sandbox: Sandbox) -> str | None:
+        return shell_settings(
+            request.case,
+            request.key.arm,
+            sandbox,
+            entries=usable(request.case, request.allow_tools, request.disallow_tools),
+            env=self._env,
+            hidden=request.hidden,
+        )
+
+    def _scaffold(self, request: AgentRequest, sandbox: Sandbox) -> _Scaffolded:
+        """Run the case's script where that is wanted."""
+        script = request.case.scaffold_script
+        if script is None or not request.scaffold:
+            return _Scaffolded()
+        scaffold = Scaffold(
+            request.case.directory / script,
+            sandbox,
+            env=self._env,
+            timeout_s=self._scaffold_timeout_s,
+        )
+        with self._in_flight(scaffold):
+            problem = scaffold.run()
+        return _Scaffolded(problem, scaffold.notes)
+
+    @contextlib.contextmanager
+    def _in_flight(self, child: Child | Scaffold) -> Iterator[None]:
+        """Have `stop` end *child* too, at once where it was called before."""
+        with self._guard:
+            self._children.add(child)
+            if self._is_stopped:
+                child.stop()
+        try:
+            yield
+        finally:
+            with self._guard:
+                self._children.discard(child)
+
     def _session(self, request: AgentRequest, sandbox: Sandbox, secrets: Sequence[str]) -> _Session:
         case = request.case
         before = list_workspace(sandbox.workspace)
@@ -161,6 +229,12 @@ class ClaudeCli:
 
     def _follow(self, request: AgentRequest, sandbox: Sandbox) -> ChildResult:
         case = request.case
+        environment = agent_environment(self._env, sandbox, case.env)
+        if request.stand_ins is not None:
+            environment = with_loopback_direct(environment)
+            config = mcp_config_path(sandbox)
+            config.touch(mode=0o600)  # the addresses in it let in whoever knows them
+            config.write_text(json.dumps(request.stand_ins.config), encoding="utf-8")
         child = Child(
             agent_command(
                 self.binary.path,
@@ -169,9 +243,10 @@ class ClaudeCli:
                 default_model=self._env.get("ANTHROPIC_MODEL"),
             ),
             cwd=sandbox.workspace,
-            env=agent_environment(self._env, sandbox, case.env),
+            env=environment,
             limits=self._limits(case.timeout_s),
         )
+        request.attach(child.stop)
 
         def is_wrong(line: str) -> bool:
             return _proven(Trace([line]), request, sandbox) is not None
@@ -179,15 +254,8 @@ class ClaudeCli:
         def on_refusal(line: str) -> None:
             request.slow_down(slow_down_until(Trace([line]), time.time()))
 
-        with self._guard:
-            self._children.add(child)
-            if self._is_stopped:
-                child.stop()
-        try:
+        with self._in_flight(child):
             return child.run(case.prompt, is_wrong=is_wrong, on_refusal=on_refusal)
-        finally:
-            with self._guard:
-                self._children.discard(child)
 
     def _record(
         self, request: AgentRequest, started: datetime.datetime, session: _Session
@@ -206,7 +274,7 @@ class ClaudeCli:
             outcome=outcome,
             trace=trace,
             files=session.files,
-            provenance=self._provenance(request.case, request.key, started, trace),
+            provenance=self._provenance(request, started, trace),
             notes=session.notes,
         )
 
@@ -217,20 +285,22 @@ class ClaudeCli:
             key=request.key,
             outcome=RunOutcome(ending=ending, error=error, started_at=_stamp(started)),
             trace=Trace(),
-            provenance=self._provenance(request.case, request.key, started, Trace()),
+            provenance=self._provenance(request, started, Trace()),
         )
 
     def _provenance(
-        self, case: Case, key: RunKey, started: datetime.datetime, trace: Trace
+        self, request: AgentRequest, started: datetime.datetime, trace: Trace
     ) -> dict[str, str]:
-        init = trace.init or {}
+        case, init = request.case, trace.init or {}
+        plugin = plugin_hash(case) if request.key.arm is Arm.WITH else None
         facts = {
             "claude_version": str(init.get("claude_code_version") or self.version),
             "model": str(init.get("model") or ""),
             "recorded_at": _stamp(started),
             "prompt": prompt_hash(case),
             "settings": settings_hash(case),
-            "plugin": (plugin_hash(case) if key.arm is Arm.WITH else None) or "",
+            "scaffold": scaffold_hash(case) if request.scaffold else "",
+            "plugin": plugin or "",
         }
         return {name: value for name, value in facts.items() if value}
 
@@ -258,6 +328,8 @@ def _proven(trace: Trace, request: AgentRequest, sandbox: Sandbox) -> Classified
         return Classified(Ending.CONTAMINATED, problem)
     if arm is Arm.WITH and (problem := not_loaded(trace.init, case)):
         return Classified(Ending.NOT_LOADED, problem)
+    if problem := shell_failure(trace):
+        return Classified(Ending.SETUP_FAILED, problem)
     return None
 
 

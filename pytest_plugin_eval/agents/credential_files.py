@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-__all__ = ["file_secrets"]
+__all__ = ["credential_paths", "file_secrets"]
 
 SIZE_LIMIT = 1024 * 1024
 """A larger file holds something else than credentials."""
@@ -23,6 +23,13 @@ _WHOLE_FILES = {
     "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": "",
     "AZURE_FEDERATED_TOKEN_FILE": "",
 }
+# Read by nobody here, since their forms are many.
+_OTHER_PLACES = (
+    "AZURE_CLIENT_CERTIFICATE_PATH",
+    "GOOGLE_GHA_CREDS_PATH",
+    "CLAUDE_CODE_CLIENT_CERT",
+    "CLAUDE_CODE_CLIENT_KEY",
+)
 # Whole names: `token_uri` and the like are ordinary addresses.
 _JSON_KEYS_TEXT = """
     private_key private_key_id client_secret refresh_token access_token id_token api_key secret
@@ -42,6 +49,13 @@ def file_secrets(env: Mapping[str, str]) -> tuple[str, ...]:
     Files that are missing, unreadable or not of the form expected hold nothing.
     """
     return tuple(dict.fromkeys(value for value in _values(env) if value))
+
+
+def credential_paths(env: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the files and directories of credentials that the variables name."""
+    names = (*_JSON_FILES, *_AWS_FILES, *_WHOLE_FILES, *_OTHER_PLACES)
+    paths = (Path(env[name]) for name in names if env.get(name))
+    return tuple(dict.fromkeys(path for path in paths if path.is_absolute()))
 
 
 def _values(env: Mapping[str, str]) -> Iterator[str]:

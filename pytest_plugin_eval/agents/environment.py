@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_plugin_eval.agents.sandbox import Sandbox
 
-__all__ = ["agent_environment", "given", "inherited", "secret_values"]
+__all__ = ["agent_environment", "given", "inherited", "secret_names", "secret_values"]
 
 _INHERITED_TEXT = """
     PATH LANG LANGUAGE TERM COLORTERM TZ USER LOGNAME SHELL CI NODE_ENV FORCE_COLOR NO_COLOR
@@ -84,6 +84,14 @@ _PLACE_NAME = re.compile(
     r"_(?:FILE|PATH|DIR|URL|URI|ENDPOINT|HELPER|TTL_MS)$|^GOOGLE_APPLICATION_CREDENTIALS$",
     re.IGNORECASE,
 )
+_HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
+# Services that hand out credentials to whoever asks.
+_IDENTITY_SERVICES = (
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "IDENTITY_ENDPOINT",
+    "MSI_ENDPOINT",
+)
 _URL_PASSWORD = re.compile(r"^[a-z0-9+.-]+://[^/@]*?:([^/]+)@", re.IGNORECASE)
 
 
@@ -113,6 +121,16 @@ def agent_environment(
 def secret_values(env: Mapping[str, str]) -> tuple[str, ...]:
     """Return the values that no record may hold, of those variables that the agent gets."""
     return tuple(dict.fromkeys(value for value in _secrets(inherited(env)) if value))
+
+
+def secret_names(env: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the variables that a granted shell does not get, of those that the agent gets.
+
+    ``EVAL_`` variables are meant for what runs in the workspace.
+    """
+    return tuple(
+        name for name in sorted(env) if not name.startswith("EVAL_") and _is_secret(name, env[name])
+    )
 
 
 def _passes(name: str) -> bool:
@@ -162,9 +180,21 @@ def _places(sandbox: Sandbox) -> dict[str, str]:
 
 def _secrets(env: Mapping[str, str]) -> Iterator[str]:
     for name, value in env.items():
-        if name == "ANTHROPIC_CUSTOM_HEADERS":
+        if name == _HEADERS:
             yield from (line.partition(":")[2].strip() for line in value.splitlines())
             continue
         yield from _URL_PASSWORD.findall(value)
-        if _SECRET_NAME.search(name) and not _PLACE_NAME.search(name):
+        if _has_secret_name(name):
             yield value
+
+
+def _is_secret(name: str, value: str) -> bool:
+    return (
+        name in (_HEADERS, *_IDENTITY_SERVICES)
+        or _has_secret_name(name)
+        or _URL_PASSWORD.search(value) is not None
+    )
+
+
+def _has_secret_name(name: str) -> bool:
+    return bool(_SECRET_NAME.search(name) and not _PLACE_NAME.search(name))

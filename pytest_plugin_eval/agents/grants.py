@@ -14,6 +14,7 @@ from pytest_plugin_eval.text import did_you_mean, shown
 
 __all__ = [
     "READ_ONLY",
+    "SHELL",
     "ToolEntry",
     "listed",
     "not_granted",
@@ -21,6 +22,7 @@ __all__ = [
     "parse_entry",
     "parse_grants",
     "parse_removals",
+    "usable",
 ]
 
 OFFERED = ("Read", "Glob", "Grep", "Skill", "Agent", "TaskStop", "ToolSearch")
@@ -35,8 +37,11 @@ READ_ONLY = frozenset((*READING, *_TASKS, *_OTHERS, *_NOT_OFFERED))
 """Tools that a case may list without a grant of the operator."""
 REMOVABLE = (*OFFERED, *WRITING, *sorted(READ_ONLY - {*OFFERED}), "WebFetch", "WebSearch")
 
+SHELL = "Bash"
+SEARCHING = frozenset(("Glob", "Grep"))
+"""Tools that the agent leaves out where there is a shell to search with."""
 _NEVER = ("Monitor", "EnterWorktree", "ExitWorktree")
-_SHELLS = ("Bash", "PowerShell")
+_OTHER_SHELL = "PowerShell"
 # The agent offers the task tools to these models unasked, to later ones when they are asked for.
 _TASK_MODELS = re.compile(r"claude-(?:sonnet-4|haiku-4|opus-4-[567])\b")
 _ENTRY = re.compile(r"([^\s()*,]+(?:\*)?)(?:\((.*)\))?", re.DOTALL)
@@ -106,6 +111,14 @@ def listed(case: Case, grants: Sequence[str]) -> tuple[ToolEntry, ...]:
     return tuple(dict.fromkeys((*granted, *own)))
 
 
+def usable(
+    case: Case, grants: Sequence[str], removals: Sequence[str] = ()
+) -> tuple[ToolEntry, ...]:
+    """Return what `listed` does, without what the operator or the case takes away."""
+    removed = {*removals, *case.disallowed_tools}
+    return tuple(entry for entry in listed(case, grants) if entry.tool not in removed)
+
+
 def offered_tools(entries: Sequence[ToolEntry], model: str | None = None) -> tuple[str, ...]:
     """Return the built-in tools that the model is shown, for ``--tools``.
 
@@ -120,7 +133,8 @@ def offered_tools(entries: Sequence[ToolEntry], model: str | None = None) -> tup
         for name in names - READ_ONLY - {*WRITING, *OFFERED}
         if not name.startswith("mcp__") and name.isalpha()
     )
-    return (*OFFERED, *tasks, *writing, *others)
+    always = [name for name in OFFERED if SHELL not in names or name not in SEARCHING]
+    return (*always, *tasks, *writing, *others)
 
 
 def _problem(entry: str) -> str | None:
@@ -129,8 +143,8 @@ def _problem(entry: str) -> str | None:
         return f"{shown(entry)} is no grant, expected Tool or Tool(pattern), or mcp__server__*"
     if parsed.tool in _NEVER:
         return f"{shown(entry)} is never available in an evaluation"
-    if parsed.tool in _SHELLS:
-        return f"{shown(entry)} is refused: the sandbox that would confine a shell is not there yet"
+    if parsed.tool == _OTHER_SHELL:
+        return f"{shown(entry)} is refused: no sandbox confines it, expected {SHELL!r}"
     if parsed.tool == "Artifact":
         return f"{shown(entry)} is not available in an evaluation, no grant makes it so"
     return None

@@ -49,13 +49,18 @@ def kill_group(process: subprocess.Popen[bytes]) -> bool:
     return running
 
 
-def kill_strays(mark: str, *, group: int) -> int:
-    """End every process outside *group* that has the run's environment; return their number."""
-    if sys.platform != "linux" or not mark:
+def kill_strays(variable: str, value: str, *, group: int) -> int:
+    """End every process outside *group* that has a variable of the run; return their number.
+
+    *value* has to be the run's own; where it is empty, nothing is done.
+    """
+    if sys.platform != "linux" or not value:
         return 0
     ended: set[int] = set()
     for _ in range(_STRAY_ROUNDS):
-        found = {pid for pid in _marked(mark.encode()) if _group_of(pid) != group} - ended
+        found = {
+            pid for pid in _marked(variable.encode(), value.encode()) if _group_of(pid) != group
+        } - ended
         if not found:
             break
         for pid in found:
@@ -83,8 +88,8 @@ def _group_of(pid: int) -> int | None:
         return None
 
 
-def _marked(mark: bytes) -> Iterator[int]:
-    wanted = b"CLAUDE_CONFIG_DIR=" + mark
+def _marked(variable: bytes, value: bytes) -> Iterator[int]:
+    wanted = variable + b"=" + value
     with os.scandir("/proc") as listing:
         pids = [entry.name for entry in listing if entry.name.isdigit()]
     for pid in pids:
@@ -93,5 +98,5 @@ def _marked(mark: bytes) -> Iterator[int]:
                 content = file.readall()
         except OSError:
             continue
-        if mark in content and wanted in content.split(b"\0"):
+        if value in content and wanted in content.split(b"\0"):
             yield int(pid)

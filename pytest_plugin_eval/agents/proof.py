@@ -18,10 +18,14 @@ from pytest_plugin_eval.cases.case import Case, Plugin
 from pytest_plugin_eval.cases.model import ToolUsedSpec
 from pytest_plugin_eval.records.model import Arm
 from pytest_plugin_eval.records.trace import Trace
+from pytest_plugin_eval.text import cut, one_line
 
-__all__ = ["contamination", "forget_plugins", "not_loaded"]
+__all__ = ["contamination", "forget_plugins", "not_loaded", "shell_failure"]
 
 _BUILT_IN = "@builtin"
+# What a command answers that could not be confined (Claude Code 2.1.332). A command that ran and
+# failed answers with its exit code first.
+_NO_SANDBOX = "Sandbox is required but failed to initialize"
 _FRONTMATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*$", re.DOTALL | re.MULTILINE)
 _NAME = re.compile(r"^name:[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 _HIDDEN = re.compile(r"^user-invocable:[ \t]*(?:false|no|off)\b", re.MULTILINE | re.IGNORECASE)
@@ -62,10 +66,28 @@ def contamination(trace: Trace, case: Case, arm: Arm, run: Path) -> str | None:
         _foreign_plugin(init, ours),
         _foreign_server(init, ours),
         _foreign_memory(init, run),
+        _open_shell(init),
         _foreign_hook(trace, ours),
     ):
         if problem:
             return f"the session is not isolated: {problem}"
+    return None
+
+
+def shell_failure(trace: Trace) -> str | None:
+    """Return why the commands of the session did not run, or ``None``.
+
+    The model is told so and may finish all the same, with a result that measures nothing.
+    """
+    for line in trace.lines:
+        if _NO_SANDBOX not in line:
+            continue
+        for event in Trace([line]).events:
+            message = event.get("message")
+            for block in _objects(message if isinstance(message, dict) else {}, "content"):
+                text = block.get("content")
+                if block.get("is_error") and str(text).startswith(_NO_SANDBOX):
+                    return f"the shell's sandbox does not start: {cut(one_line(str(text)), 300)}"
     return None
 
 
@@ -99,6 +121,12 @@ def _foreign_memory(init: Mapping[str, object], run: Path) -> str | None:
     for path in paths.values() if isinstance(paths, dict) else ():
         if isinstance(path, str) and not os.path.realpath(path).startswith(inside):
             return f"memory is read from {path}"
+    return None
+
+
+def _open_shell(init: Mapping[str, object]) -> str | None:
+    if "Bash" in _list(init, "tools") and init.get("sandbox_enabled") is False:
+        return "the shell runs outside of the sandbox, such as by a machine policy"
     return None
 
 

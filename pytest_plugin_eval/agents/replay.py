@@ -9,7 +9,12 @@ from pathlib import Path
 
 from pytest_plugin_eval.agents.base import AgentRequest
 from pytest_plugin_eval.cases.case import Case
-from pytest_plugin_eval.cases.fingerprint import plugin_hash, prompt_hash, settings_hash
+from pytest_plugin_eval.cases.fingerprint import (
+    plugin_hash,
+    prompt_hash,
+    scaffold_hash,
+    settings_hash,
+)
 from pytest_plugin_eval.errors import RecordError
 from pytest_plugin_eval.records.codec import read_record
 from pytest_plugin_eval.records.layout import record_path
@@ -79,7 +84,9 @@ def changed_since(case: Case, record: RunRecord) -> list[str]:
         ("prompt", prompt_hash, "the prompt"),
         ("settings", settings_hash, "a setting of the case"),
     )
-    return [
+    recorded = record.provenance.get("scaffold", "")
+    scaffold = ["the scaffold script"] if recorded not in {"", scaffold_hash(case)} else []
+    return scaffold + [
         word
         for name, current, word in checks
         if name in record.provenance and record.provenance[name] != current(case)

@@ -7,13 +7,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from pytest_plugin_eval.agents.add_dirs import Closed, closed_around, open_directories
 from pytest_plugin_eval.agents.grants import READING, WRITING, ToolEntry
 from pytest_plugin_eval.agents.sandbox import Sandbox
 from pytest_plugin_eval.cases.case import Case
 from pytest_plugin_eval.cases.manifest import DEFAULT_EVAL_DIR, manifest_of
 from pytest_plugin_eval.records.model import Arm
 
-__all__ = ["allow_rules", "deny_rules", "hidden_directories"]
+__all__ = ["allow_rules", "closed_places", "deny_rules", "hidden_directories", "spellings"]
 
 _READ_TOOLS = ("Read", "Glob", "Grep")
 _SPECIAL = re.compile(r"[\[\]\\*]")
@@ -33,6 +34,8 @@ def allow_rules(
         rules += _reading(sandbox.home, _READ_TOOLS) + _reading(sandbox.tmp, _READ_TOOLS)
         if arm is Arm.WITH:
             rules += _plugin_rules(case, hidden)
+    for path in _opened(case):
+        rules += [f"{tool}({_below(path)})" for tool in _READ_TOOLS]
     granted = [tool for tool in ("Write", "NotebookEdit") if ToolEntry(tool) in entries]
     if granted or ToolEntry("Edit") in entries:
         writing = ("Edit", *granted)
@@ -49,18 +52,14 @@ def deny_rules(case: Case, sandbox: Sandbox, hidden: Sequence[Path] = ()) -> tup
     ]
     plugins = [plugin.path for plugin in case.plugins]
     rules += [
-        f"Edit({_below(path)})"
-        for place in (*plugins, case.directory)
-        for path in _spellings(place)
+        f"Edit({_below(path)})" for place in (*plugins, case.directory) for path in spellings(place)
     ]
     for name in _HARNESS_NAMES:
         path = sandbox.workspace / name
         rules += [f"Edit({_at(path)})", f"Edit({_below(path)})"]
-    secret = [place / ".git" for place in (*plugins, case.eval_dir, case.directory)]
-    for tool in ("Read", "Edit"):
-        for place in (*secret, *hidden_directories(case), *hidden):
-            for path in _spellings(place):
-                rules += [f"{tool}({_at(path)})", f"{tool}({_below(path)})"]
+    places = [path for place in (*closed_places(case), *hidden) for path in spellings(place)]
+    rules += _closing("Read", closed_around(places, _opened(case)))
+    rules += _closing("Edit", map(Closed, places))
     rules.append("Read(//proc/**)")
     return tuple(dict.fromkeys(rules))
 
@@ -74,6 +73,55 @@ def hidden_directories(case: Case) -> tuple[Path, ...]:
         if named is not None:
             places.append(root.joinpath(*named.split("/")))
     return tuple(dict.fromkeys(places))
+
+
+def closed_places(case: Case) -> tuple[Path, ...]:
+    """Return what tells how the case is graded: eval directories, repositories with them."""
+    plugins = [plugin.path for plugin in case.plugins]
+    places = (*plugins, case.eval_dir, case.directory)
+    own = [place / ".git" for place in places]
+    around = [path for place in (case.root, *places) for path in _repositories(place)]
+    return tuple(dict.fromkeys((*own, *around, *hidden_directories(case))))
+
+
+def _repositories(place: Path) -> Iterator[Path]:
+    """Yield the git directories around a place; that of a worktree or submodule lies elsewhere."""
+    around = (each for path in spellings(place) for each in (path, *path.parents))
+    for directory in dict.fromkeys(around):
+        git = directory / ".git"
+        if git.is_dir():
+            yield git
+        elif git.is_file():
+            yield git
+            yield from _linked_repository(git)
+
+
+def _linked_repository(file: Path) -> Iterator[Path]:
+    named = _first_line(file).removeprefix("gitdir:").strip()
+    if not named:
+        return
+    linked = Path(os.path.normpath(file.parent / named))
+    yield linked
+    if common := _first_line(linked / "commondir"):
+        yield Path(os.path.normpath(linked / common))
+
+
+def _first_line(file: Path) -> str:
+    try:
+        with file.open(encoding="utf-8", errors="replace") as lines:
+            return lines.readline().strip()
+    except OSError:
+        return ""
+
+
+def _opened(case: Case) -> tuple[Path, ...]:
+    return tuple(path for directory in open_directories(case) for path in spellings(directory))
+
+
+def _closing(tool: str, places: Iterable[Closed]) -> Iterator[str]:
+    for place in places:
+        path = _at(place.path) + ("*" if place.is_prefix else "")
+        yield from (f"{tool}({path})", f"{tool}({path}/**)")
 
 
 def _entry_rule(entry: ToolEntry, sandbox: Sandbox) -> str | None:
@@ -119,10 +167,10 @@ def _open_entries(directory: Path, closed: set[str]) -> Iterator[Path]:
 
 
 def _reading(directory: Path, tools: Iterable[str]) -> list[str]:
-    return [f"{tool}({_below(path)})" for path in _spellings(directory) for tool in tools]
+    return [f"{tool}({_below(path)})" for path in spellings(directory) for tool in tools]
 
 
-def _spellings(path: Path) -> tuple[Path, ...]:
+def spellings(path: Path) -> tuple[Path, ...]:
     """Return a path as it is and with its links resolved: the agent may name it either way."""
     return tuple(dict.fromkeys((path, Path(os.path.realpath(path)))))
 

@@ -24,6 +24,7 @@ __all__ = ["RunRoot", "Sandbox", "default_run_root", "remove_tree"]
 PREFIX = "eval-"
 REMOVAL_ATTEMPTS = 3
 CREDENTIALS = ".credentials.json"
+SETTINGS = "settings.json"
 
 _GITCONFIG = "[user]\n\tname = Plugin Eval\n\temail = eval@example.invalid\n"
 # A repository without commits, written as files: nothing above it is searched for project settings.
@@ -80,8 +81,12 @@ class Sandbox:
         """Return the directory for temporary files of the run."""
         return self.path / "tmp"
 
-    def make(self, *, credentials: str | None = None) -> None:
-        """Make the tree; *credentials* is the text of a credentials file for the agent."""
+    def make(self, *, credentials: str | None = None, settings: str | None = None) -> None:
+        """Make the tree.
+
+        *credentials* is the text of a credentials file for the agent, *settings* that of a file of
+        settings.
+        """
         self.path.mkdir(mode=0o700)
         for name in _DIRECTORIES:
             Path(self.path, name).mkdir(mode=0o700)
@@ -93,11 +98,17 @@ class Sandbox:
             file = self.config / CREDENTIALS
             file.touch(mode=0o600)
             file.write_text(credentials, encoding="utf-8")
+        if settings is not None:
+            Path(self.config, SETTINGS).write_text(settings, encoding="utf-8")
 
-    def foreign_configuration(self) -> tuple[str, ...]:
-        """Return what stands in the configuration directory although we did not put it there."""
+    def foreign_configuration(self, *, has_settings: bool = False) -> tuple[str, ...]:
+        """Return what stands in the configuration directory although we did not put it there.
+
+        *has_settings*: the tree was made with settings.
+        """
         names = {path.name for path in self.config.iterdir()}
-        return tuple(sorted(names - {".claude.json", CREDENTIALS}))
+        own = {".claude.json", CREDENTIALS, *((SETTINGS,) if has_settings else ())}
+        return tuple(sorted(names - own))
 
     def forget_credentials(self) -> None:
         """Remove the credentials file, for a directory that is kept."""

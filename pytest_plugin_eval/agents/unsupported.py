@@ -5,28 +5,25 @@ from __future__ import annotations
 from pytest_plugin_eval.cases.case import Case
 from pytest_plugin_eval.text import plural, shown
 
-__all__ = ["scaffold_warning", "unsupported"]
+__all__ = ["scaffold_notice", "unsupported"]
 
 
-def unsupported(case: Case, *, scaffold: bool = False) -> str | None:
+def unsupported(case: Case) -> str | None:
     """Return why the case cannot be run at all, or ``None``."""
     if case.mock_servers:
         what = plural(len(case.mock_servers), "mock server")
         return f"{case.id}: {what} ({', '.join(case.mock_servers)}) cannot be played yet"
-    if case.history_file is not None:
-        return f"{case.id}: history_file {shown(case.history_file)} cannot be resumed yet"
-    if case.add_dirs:
-        return f"{case.id}: add_dirs {shown(list(case.add_dirs))} cannot be opened to the agent yet"
-    if scaffold and case.scaffold_script is not None:
-        return f"{case.id}: scaffold_script {shown(case.scaffold_script)} cannot be run yet"
     return None
 
 
-def scaffold_warning(case: Case) -> str | None:
-    """Return what to say about a scaffold script that is not run, or ``None`` without one."""
-    if case.scaffold_script is None:
-        return None
+def scaffold_notice(script: str, *, is_run: bool) -> str:
+    """Return what to say about a scaffold script, whether or not it is run."""
+    if is_run:
+        return (
+            f"scaffold_script {shown(script)} is run before each run: code of the case's author, "
+            "as you and outside of any sandbox"
+        )
     return (
-        f"{case.id}: scaffold_script {shown(case.scaffold_script)} is not run,"
-        " the agent finds an empty workspace"
+        f"warning: scaffold_script {shown(script)} is not run, the agent finds an empty workspace; "
+        "where you trust its author, pass --eval-scaffold"
     )

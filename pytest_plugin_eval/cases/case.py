@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pytest_plugin_eval.cases.mock import MockServer
     from pytest_plugin_eval.cases.model import GraderSpec
 
 __all__ = ["Case", "Plugin", "Source"]
@@ -67,6 +68,8 @@ class Case:
     add_dirs: tuple[str, ...] = ()
     mock_servers: tuple[str, ...] = ()
     """Directory names under the suite's and the case's ``mocks`` that apply to this case."""
+    mocks: tuple[MockServer, ...] = ()
+    """What stands in for MCP servers, in both arms where no plugin declares them."""
     warnings: tuple[str, ...] = ()
     """Things in the case's files that load but are probably mistakes, as ``file:line: text``."""
 

@@ -17,6 +17,7 @@ __all__ = [
     "newer_files",
     "plugin_hash",
     "prompt_hash",
+    "scaffold_hash",
     "settings_hash",
 ]
 
@@ -46,7 +47,26 @@ def settings_hash(case: Case) -> str:
     """Return the SHA-256 of those settings of the case that bear on its runs."""
     settings: dict[str, object] = {name: getattr(case, name) for name in _SETTINGS}
     settings["env"] = dict(case.env)
+    # Absent from the settings of other cases, so that what was recorded of them stays good.
+    if case.history_file is not None:
+        settings["history"] = _file_hash(str(case.directory / case.history_file)).hex()
+    if case.mocks:
+        from pytest_plugin_eval.cases.mock import mocks_hash
+
+        settings["mocks"] = mocks_hash(case.mocks)
+    if case.add_dirs:
+        settings["opened"] = [_tree_hash(str(case.directory / entry)) for entry in case.add_dirs]
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+
+
+def scaffold_hash(case: Case) -> str:
+    """Return the SHA-256 of the case's ``scaffold_script``; empty without one.
+
+    Not among the settings: where the script is not run, it does not matter what is in it.
+    """
+    if case.scaffold_script is None:
+        return ""
+    return _file_hash(str(case.directory / case.scaffold_script)).hex()
 
 
 def plugin_hash(case: Case) -> str | None:
@@ -102,6 +122,18 @@ def _plugin_hash(roots: tuple[str, ...], eval_dir: str) -> str:
     return total.hexdigest()
 
 
+def _tree_hash(top: str) -> str:
+    total = hashlib.sha256()
+    for directory, names, files in os.walk(top):
+        names.sort()
+        for name in sorted(files):
+            path = f"{directory}/{name}"
+            inside = os.path.relpath(path, top).replace(os.sep, "/")
+            total.update(f"{inside}\0".encode("utf-8", "surrogateescape"))
+            total.update(_file_hash(path))
+    return total.hexdigest()
+
+
 def _roots(case: Case) -> tuple[str, ...]:
     return tuple(str(plugin.path) for plugin in case.plugins)
 
@@ -124,7 +156,8 @@ def _files(root: str, eval_dir: str) -> Iterator[tuple[str, str]]:
 
 def _is_cache(directory: str) -> bool:
     # pytest's own cache lies in the plugin's root when the ini file does, and marks itself so.
-    if os.path.basename(directory) == "__pycache__":
+    # `.in_use` is of the agent: the sessions that have an installed plugin loaded.
+    if os.path.basename(directory) in {"__pycache__", ".in_use"}:
         return True
     return os.path.lexists(f"{directory}/CACHEDIR.TAG")
 

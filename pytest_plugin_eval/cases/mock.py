@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from pytest_plugin_eval.cases.case import Plugin
+from pytest_plugin_eval.cases.case import Case, Plugin
 from pytest_plugin_eval.cases.manifest import declared_servers
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Place",
     "PlacedServer",
     "Responder",
+    "has_own_mocks",
     "mocks_hash",
     "placed_servers",
     "placing_problems",
@@ -191,6 +192,15 @@ def placed_servers(
         for key, _, segment in declared.values()
     ]
     return tuple(placed)
+
+
+def has_own_mocks(case: Case) -> bool:
+    """Return whether servers are mocked and the case's plugins declare each of them.
+
+    Only the with-arm can then call one. Spec: behaviour-evals, 5.2.
+    """
+    placed = placed_servers(case.mocks, case.plugins) if case.mocks else ()
+    return bool(placed) and all(server.place is not Place.STANDALONE for server in placed)
 
 
 def placing_problems(

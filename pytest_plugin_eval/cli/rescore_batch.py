@@ -99,7 +99,7 @@ def _load(batch: Batch, planned: PlannedCase, maker: RunMaker, judge: Judge | No
             batch.problems.append(problem)
         for part in changed_since(planned.case, made.record):
             changed[part] = changed.get(part, 0) + 1
-        if judge is not None and made.record.outcome.is_measured:
+        if judge is not None and made.record.outcome.is_gradable:
             _count_votes(batch, made, judge)
     if changed:
         batch.notes.append(

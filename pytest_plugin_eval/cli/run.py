@@ -7,8 +7,9 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -56,10 +57,13 @@ def run_evals(text: str, options: RunOptions, *, more: Sequence[str] = ()) -> in
         target = resolve_target(text, options.eval_dir)
     except TargetError as error:
         click.echo(f"Error: {error}", err=True)
-        hand_out(document_of_nothing(error.root, options), options)
+        if error.root is not None:
+            options = _with_both_arms(options, error.plugin_id)
+            hand_out(document_of_nothing(error.root, options, plugin_id=error.plugin_id), options)
         return 1
-    if target.note:
-        click.echo(target.note, err=True)
+    options = _with_both_arms(options, target.plugin_id)
+    for note in target.notes:
+        click.echo(note, err=True)
     watcher = _Watcher()
     with _results(target, options) as arguments, _text_out(options):
         status = pytest.main([*_arguments(target, options), *arguments, *more], plugins=[watcher])
@@ -68,8 +72,15 @@ def run_evals(text: str, options: RunOptions, *, more: Sequence[str] = ()) -> in
         return 1
     if status == pytest.ExitCode.NO_TESTS_COLLECTED and not controller.state.broken:
         click.echo(f"Error: {_no_match(options)}", err=True)
-    hand_out(document_of(controller, target.root, options), options)
+    hand_out(document_of(controller, target, options), options)
     return exit_code(int(status), controller.partial_reason, controller.signal)
+
+
+def _with_both_arms(options: RunOptions, plugin_id: str | None) -> RunOptions:
+    """Have an installed plugin compared with none, also where its cases find no plugin."""
+    if plugin_id is None or options.ablation is not None:
+        return options
+    return replace(options, ablation="with-without")
 
 
 def exit_code(status: int, partial_reason: str | None, signalled: int | None) -> int:
@@ -87,6 +98,8 @@ def _arguments(target: Target, options: RunOptions) -> list[str]:
     words = [*_ISOLATED, f"--rootdir={target.root}", f"--eval-root={target.root}"]
     if target.eval_dir is not None:
         words.append(f"--eval-dir={target.eval_dir}")
+    if target.plugin_id is not None:
+        words.append(f"--eval-plugin-id={target.plugin_id}")
     return [*words, *options.pytest_arguments(), *map(str, target.paths)]
 
 
@@ -98,12 +111,25 @@ def _results(target: Target, options: RunOptions) -> Iterator[list[str]]:
     elif target.results_base is None:
         yield []
     else:
-        directory = new_results_directory(target.results_base, datetime.now(UTC))
+        base = target.results_base
+        made = [one for one in (base, *base.parents) if not one.exists()]
+        directory = _new_results_directory(base)
         try:
             yield [f"--eval-results-dir={directory}"]
         finally:
             with contextlib.suppress(OSError):  # it holds results
-                directory.rmdir()
+                for empty in (directory, *made):
+                    empty.rmdir()
+
+
+def _new_results_directory(base: Path) -> Path:
+    try:
+        return new_results_directory(base, datetime.now(UTC))
+    except OSError as error:  # before anything is spent
+        raise click.ClickException(
+            f"results cannot be written to {base}: {error.strerror}; "
+            "name another place with --output-dir"
+        ) from error
 
 
 @contextlib.contextmanager

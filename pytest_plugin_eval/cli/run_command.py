@@ -45,7 +45,7 @@ class _RunCommand(click.Command):
 @click.option("--verbose", is_flag=True, help="A line for each run.")
 @click.option("--mocks", metavar="MODE", help="Stand-ins for MCP servers: record (off: not yet).")
 @click.option("--allow-real-servers", is_flag=True, help="Not available yet.")
-@click.option("--scaffold/--no-scaffold", help="Run scaffold scripts: not available yet.")
+@click.option("--scaffold/--no-scaffold", help="Run the cases' scaffold_script, as you.")
 @click.option("--report", metavar="PATH", help="HTML report: not available yet.")
 @click.option("--no-publish", is_flag=True, help="Accepted: nothing is ever published.")
 @click.option("--publish-report", is_flag=True, hidden=True)

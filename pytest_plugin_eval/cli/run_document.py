@@ -11,6 +11,7 @@ import click
 
 from pytest_plugin_eval.agents.binary import find_binary
 from pytest_plugin_eval.cli.run_options import STDOUT, RunOptions
+from pytest_plugin_eval.cli.target import Target
 from pytest_plugin_eval.errors import AgentError
 from pytest_plugin_eval.reports.document import document_text
 from pytest_plugin_eval.scoring.aggregate import suite_result
@@ -23,18 +24,26 @@ if TYPE_CHECKING:
 __all__ = ["document_of", "document_of_nothing", "hand_out"]
 
 
-def document_of(controller: EvalController, root: Path, options: RunOptions) -> str:
+def document_of(controller: EvalController, target: Target, options: RunOptions) -> str:
     """Return the document of an ended session."""
     for suite in controller.suites:  # one, since there is one root
         return document_text(suite)
     broken = [text for texts in controller.state.broken.values() for text in texts]
-    return document_of_nothing(root, options, load_errors=(*broken, *controller.state.loose))
+    errors = (*broken, *controller.state.loose)
+    return document_of_nothing(target.root, options, plugin_id=target.plugin_id, load_errors=errors)
 
 
-def document_of_nothing(root: Path, options: RunOptions, load_errors: tuple[str, ...] = ()) -> str:
+def document_of_nothing(
+    root: Path,
+    options: RunOptions,
+    *,
+    plugin_id: str | None = None,
+    load_errors: tuple[str, ...] = (),
+) -> str:
     """Return the document of a session without a run."""
     info = SuiteInfo(
         root=str(root),
+        plugin_id=plugin_id,
         eval_dir="",
         ablation=options.ablation or "none",
         threshold=1.0 if options.threshold is None else options.threshold,

@@ -46,6 +46,9 @@ class RunOptions:
     eval_dir: str | None = None
     trust_plugin: bool = False
     keep_temp: bool = False
+    scaffold: bool = False
+    mocks: str | None = None
+    allow_real_servers: bool = False
     verbose: bool = False
     json: str | None = None
     output_dir: Path | None = None
@@ -53,7 +56,9 @@ class RunOptions:
     def pytest_arguments(self) -> list[str]:
         """Return the options in pytest's words, results directory and eval directory excepted."""
         words: list[str] = []
-        for name in ("runs", "ablation", "threshold", "model", "judge_model", "max_cost_usd"):
+        for name in (
+            "runs", "ablation", "threshold", "model", "judge_model", "max_cost_usd", "mocks",
+        ):  # fmt: skip
             value = getattr(self, name)
             if value is not None:
                 words.append(f"--eval-{name.replace('_', '-')}={value}")
@@ -65,6 +70,8 @@ class RunOptions:
         flags = {
             "--trust-plugin": self.trust_plugin,
             "--eval-keep-temp": self.keep_temp,
+            "--eval-scaffold": self.scaffold,
+            "--eval-allow-real-servers": self.allow_real_servers,
             "-v": self.verbose,
         }
         return words + [flag for flag, is_set in flags.items() if is_set]
@@ -103,8 +110,6 @@ def checked(given: dict[str, object]) -> RunOptions:
     }
     _choose("--ablation", texts.get("ablation"), ("none", "with-without"))
     _choose("--mocks", texts.get("mocks"), ("record", "off"))
-    if texts.get("mocks") == "off":
-        raise click.ClickException("--mocks off: not available in this version yet")
     check_json_path(texts.get("json"))
     rest = {name: value for name, value in given.items() if name in RunOptions.__dataclass_fields__}
     rest |= {name: texts.get(name) or None for name in ("model", "judge_model", "output_dir")}
@@ -123,7 +128,7 @@ def _refuse(given: dict[str, object]) -> None:
             "--publish-report: publishing to claude.ai is not possible with this command"
             + (", and --no-publish asks for the opposite" if given["no_publish"] else "")
         )
-    for option in ("--report", "--scaffold", "--allow-real-servers"):
+    for option in ("--report",):
         if given[option.removeprefix("--").replace("-", "_")]:
             raise click.ClickException(f"{option}: not available in this version yet")
 

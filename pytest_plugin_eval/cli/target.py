@@ -1,11 +1,14 @@
 """From the TARGET of `plugin-eval run` to the suite root and the paths that pytest is given.
 
+A name of an installed plugin goes before a directory of that name, as in the reference.
+
 Spec: behaviour-evals, 2.8.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +20,12 @@ from pytest_plugin_eval.cases.discovery import (
     forget,
     nearest_plugin,
 )
+from pytest_plugin_eval.cases.installed import (
+    InstalledError,
+    InstalledPlugin,
+    find_installed,
+    unknown_name,
+)
 from pytest_plugin_eval.cases.manifest import DEFAULT_EVAL_DIR, manifest_file, manifest_of
 from pytest_plugin_eval.errors import EvalError
 
@@ -24,11 +33,16 @@ __all__ = ["Target", "TargetError", "resolve_target"]
 
 
 class TargetError(EvalError):
-    """A target in which there is nothing to run."""
+    """A target in which there is nothing to run.
 
-    def __init__(self, message: str, root: Path) -> None:
+    *root* is where it was looked for; ``None`` for a name that does not lead to one place, and of
+    which there is no document.
+    """
+
+    def __init__(self, message: str, root: Path | None, plugin_id: str | None = None) -> None:
         super().__init__(message)
         self.root = root
+        self.plugin_id = plugin_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,30 +57,71 @@ class Target:
     """Eval directory that pytest has to be told of, relative to the root."""
     results_base: Path | None = None
     """Where results go, when that is not the eval directory in which the case lies."""
-    note: str | None = None
+    notes: tuple[str, ...] = ()
+    plugin_id: str | None = None
+    """``name@marketplace`` of an installed plugin that was named."""
 
 
-def resolve_target(text: str, eval_dir: str | None) -> Target:
-    """Return what a target names, or raise `TargetError` when there is nothing to run."""
+def resolve_target(
+    text: str, eval_dir: str | None, *, env: Mapping[str, str] | None = None
+) -> Target:
+    """Return what a target names, or raise `TargetError` when there is nothing to run.
+
+    *env* says where the agent's configuration directory is; ``None``: this process's environment.
+    """
     forget()
-    path = Path(os.path.abspath(text or "."))  # noqa: PTH100 -- `resolve` would follow links
-    if not path.exists():
-        raise TargetError(f"{text}: no such file or directory", path)
+    env = os.environ if env is None else env
+    cwd = os.path.abspath(".")  # noqa: PTH100 -- `resolve` would follow links
+    try:
+        installed = find_installed(text, env=env, cwd=cwd)
+    except InstalledError as error:
+        root = Path(error.root) if error.root else None
+        raise TargetError(str(error), root, error.plugin_id) from error
+    if installed is not None:
+        return _installed(text, installed, eval_dir)
+    path = Path(os.path.abspath(text or "."))  # noqa: PTH100 -- as above
+    if not os.path.exists(path):  # noqa: PTH110 -- `Path.exists` raises for names that are too long
+        hint = unknown_name(text, env=env, cwd=cwd)
+        raise TargetError(f"{text}: no such file or directory{hint}", path)
+    return _place(text, path, eval_dir)
+
+
+def _installed(text: str, plugin: InstalledPlugin, eval_dir: str | None) -> Target:
+    """Return the target of an installed plugin; its results go below the working directory."""
+    root = Path(plugin.root)
+    notes = [*plugin.notes, f"evaluating the installed plugin {plugin.id} in {root}"]
+    if os.path.exists(text):  # noqa: PTH110 -- as above
+        notes.append(f"for what is called {text} in the working directory, say ./{text}")
+    paths = find_eval_directories(root, eval_dir=eval_dir)
+    if not paths:
+        raise TargetError(_nothing_found(root, root, eval_dir), root, plugin.id)
+    return Target(
+        root=root,
+        paths=paths,
+        eval_dir=eval_dir,
+        results_base=Path.cwd() / (eval_dir or DEFAULT_EVAL_DIR) / "results",
+        notes=tuple(notes),
+        plugin_id=plugin.id,
+    )
+
+
+def _place(text: str, path: Path, eval_dir: str | None) -> Target:
+    """Return the target that a path is."""
     if path.is_file() and path.name not in CASE_FILES:
         names = " or ".join(CASE_FILES)
         expected = f"expected a directory or a case's {names}"
         raise TargetError(f"{text}: is a file, {expected}", _root(path.parent, eval_dir))
     directory = path.parent if path.is_file() else path
     root = _root(directory, eval_dir)
-    note = None
+    notes: tuple[str, ...] = ()
     if root != directory and nearest_plugin(root) is not None:
-        note = f"evaluating the plugin in {root}, which the target lies in"
+        notes = (f"evaluating the plugin in {root}, which the target lies in",)
     if path.is_file() and case_directory_of(directory, eval_dir=eval_dir, root=root) != directory:
-        return _single_case(directory, root, eval_dir, note)
+        return _single_case(directory, root, eval_dir, notes)
     paths = _paths(directory, root, eval_dir)
     if not paths:
         raise TargetError(_nothing_found(directory, root, eval_dir), root)
-    return Target(root=root, paths=paths, eval_dir=eval_dir, note=note)
+    return Target(root=root, paths=paths, eval_dir=eval_dir, notes=notes)
 
 
 def _root(directory: Path, eval_dir: str | None) -> Path:
@@ -100,7 +155,9 @@ def _related(directory: Path, case: Path) -> bool:
     return case.is_relative_to(directory) or directory.is_relative_to(case)
 
 
-def _single_case(directory: Path, root: Path, eval_dir: str | None, note: str | None) -> Target:
+def _single_case(
+    directory: Path, root: Path, eval_dir: str | None, notes: tuple[str, ...]
+) -> Target:
     """Return the target of a case file outside of any eval directory."""
     # The eval directory that is itself a case: its own directory.
     top = root if root != directory else directory.parent
@@ -110,7 +167,7 @@ def _single_case(directory: Path, root: Path, eval_dir: str | None, note: str | 
         paths=(directory,),
         eval_dir=directory.relative_to(top).as_posix(),
         results_base=base,
-        note=note,
+        notes=notes,
     )
 
 

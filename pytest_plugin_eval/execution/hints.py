@@ -9,7 +9,7 @@ from pytest_plugin_eval.cases.hints import Circumstances, Hint, hints
 from pytest_plugin_eval.cases.manifest import declared_servers
 from pytest_plugin_eval.cases.model import PAID_TYPES, Case
 from pytest_plugin_eval.cases.plugin_skills import declared_skills
-from pytest_plugin_eval.graders.grade import with_only_names
+from pytest_plugin_eval.graders.grade import with_only_of
 from pytest_plugin_eval.graders.javascript import Question, ask
 from pytest_plugin_eval.scoring.model import Plan
 from pytest_plugin_eval.settings import Settings
@@ -33,7 +33,7 @@ def case_hints(
         runs=plan.with_runs,
         threshold=settings.threshold,
         two_arms=plan.two_arms,
-        unscored=with_only_names(case.graders, plan.two_arms) | left_out,
+        unscored=with_only_of(case, plan.two_arms) | left_out,
         advised=frozenset(name for name, _ in told if name is not None),
         skills=declared_skills(case.plugins),
         servers=tuple(servers),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pytest_plugin_eval.execution.planning import PlannedCase
 from pytest_plugin_eval.records.codec import read_record
@@ -16,10 +17,14 @@ from pytest_plugin_eval.settings import Mode
 from pytest_plugin_eval.storage.record_files import remove_records_beyond, write_record
 from pytest_plugin_eval.storage.space import Space
 
+if TYPE_CHECKING:
+    from pytest_plugin_eval.mocks.recordings import Recording
+
 __all__ = ["RUNS", "Keeper"]
 
 T = TypeVar("T")
 
+ANSWERS = "mock-recordings"
 RUNS = "runs"
 """Where a results directory holds its records."""
 
@@ -42,16 +47,19 @@ class Keeper:
         results: Mapping[Path, Path],
         recordings: Mapping[Path, Path],
         space: Space | None = None,
+        hidden: tuple[Path, ...] = (),
     ) -> None:
         """Keep records in *results* and, in record mode, in *recordings* too.
 
         Both are directories by suite root; in replay mode *recordings* are what is replayed.
-        *space* keeps room in the results directories.
+        *space* keeps room in the results directories. *hidden* are directories that no agent may
+        read: what they hold is what graders look for.
         """
         self._mode = mode
         self._results = results
         self._recordings = recordings
         self._space = space
+        self.hidden = hidden
 
     def results_dir(self, root: Path) -> Path:
         """Return the results directory of a suite."""
@@ -78,6 +86,26 @@ class Keeper:
         another mode.
         """
         return Kept(self.place(planned, record.key), self._recorded(planned, record))
+
+    def keep_answers(self, planned: PlannedCase, recordings: Iterable[Recording]) -> None:
+        """Write answers that a model gave for a mocked server, for the author to adopt.
+
+        What cannot be written is not: the run was made, and it is graded all the same.
+        """
+        from pytest_plugin_eval.mocks.recordings import write_recordings
+
+        results = self._results[planned.case.root]
+        with contextlib.suppress(OSError):
+            self._in_space(results, lambda: write_recordings(results, recordings))
+
+    def close(self) -> None:
+        """Write the lists of answers to adopt, where there are any."""
+        for results in self._results.values():
+            if (results / ANSWERS).is_dir():
+                from pytest_plugin_eval.mocks.recordings import write_adoption_list
+
+                with contextlib.suppress(OSError):
+                    write_adoption_list(results)
 
     def place(self, planned: PlannedCase, key: RunKey) -> Path:
         """Return where the record of a run lies."""

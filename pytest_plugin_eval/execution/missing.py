@@ -38,7 +38,7 @@ def missing_votes(
     by_grader: dict[str, list[int]] = {}
     for planned, key in wanted:
         record = backend.run(AgentRequest(key=key, case=planned.case))
-        if not record.outcome.is_measured:
+        if not record.outcome.is_gradable:
             continue
         for poll in polls(Graded(planned.case, record, planned.plan.two_arms)):
             count = judge.missing(record.votes, poll)
@@ -59,7 +59,7 @@ def missing_votes(
 
 
 def _what_then(judge: Judge, lacking: list[tuple[Poll, int]]) -> str:
-    reason = judge.forbidden
+    reason = judge.forbidden or judge.ceiling_reached()
     if reason is not None:
         return f"and none is asked for: {reason}"
     try:

@@ -8,19 +8,19 @@ from functools import cached_property
 from pathlib import Path
 
 from pytest_plugin_eval.agents.grants import not_granted
-from pytest_plugin_eval.agents.unsupported import unsupported
 from pytest_plugin_eval.cases.advisories import Advisory, advisories
 from pytest_plugin_eval.cases.hints import Hint
 from pytest_plugin_eval.cases.model import PAID_TYPES, Case
 from pytest_plugin_eval.errors import CaseError
 from pytest_plugin_eval.execution.hints import case_hints
-from pytest_plugin_eval.graders.grade import has_scored_free_grader, with_only_names
+from pytest_plugin_eval.graders.grade import has_scored_free_grader, with_only_of
 from pytest_plugin_eval.records.model import Arm, RunKey
 from pytest_plugin_eval.scoring.info import DEFAULT_RUNS, case_info
 from pytest_plugin_eval.scoring.model import CaseInfo, Plan
 from pytest_plugin_eval.settings import Ablation, Mode, Settings
 
 __all__ = ["PlannedCase", "plan_case"]
+
 
 @dataclass(frozen=True, kw_only=True)  # without slots, which leave no place for `info`
 class PlannedCase:
@@ -54,7 +54,7 @@ class PlannedCase:
 
     def votes_per_run(self, arm: Arm, votes: int) -> int:
         """Return how many judge calls each run of an arm makes, *votes* of them a grader."""
-        with_only = with_only_names(self.case.graders, self.plan.two_arms)
+        with_only = with_only_of(self.case, self.plan.two_arms)
         return votes * sum(
             spec.type in PAID_TYPES and (arm is Arm.WITH or spec.name not in with_only)
             for spec in self.case.graders
@@ -81,7 +81,9 @@ def plan_case(
         plan, keys = _recorded_plan(case, settings, recorded, two_arms=two_arms)
     live = recorded is None
     grants, removed = settings.allow_tools, settings.disallow_tools
-    told = advisories(case, grants=grants, disallowed=removed) if live else ()
+    told: tuple[Advisory, ...] = ()
+    if live:
+        told = advisories(case, grants=grants, disallowed=removed, scaffold=settings.scaffold)
     return PlannedCase(
         case=case,
         plan=plan,
@@ -91,13 +93,13 @@ def plan_case(
         hints=case_hints(case, plan, settings, told=told, live=live),
         not_granted=not_granted(case, grants) if live else (),
         skip_reason=_skip_reason(case, settings, two_arms=two_arms),
-        refusal=_refusal(case, settings),
     )
 
 
 def _two_arms(case: Case, settings: Settings) -> bool:
     if settings.ablation is None:
-        return bool(case.plugins)
+        # What was said in a recorded conversation may come from the plugin, in either arm.
+        return bool(case.plugins) and case.history_file is None
     if settings.ablation is Ablation.WITH_WITHOUT and not case.plugins:
         raise CaseError(
             (
@@ -153,7 +155,3 @@ def _skip_reason(case: Case, settings: Settings, *, two_arms: bool) -> str | Non
     if settings.free_only and not has_scored_free_grader(case, two_arms):
         return f"{case.id}: has no scored free grader (--eval-free-only)"
     return None
-
-
-def _refusal(case: Case, settings: Settings) -> str | None:
-    return None if settings.mode is Mode.REPLAY else unsupported(case, scaffold=False)

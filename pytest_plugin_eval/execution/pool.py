@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Generic, TypeVar
 
 from pytest_plugin_eval.waiting import awaited
@@ -40,32 +40,48 @@ class RunPool(Generic[K, T]):
         if key in self._positions:
             self._start_up_to(self._positions[key] + self._ahead)
         if key not in self._futures:
-            self._futures[key] = self._executor.submit(self._work, key)
+            self._start(key)
         try:
-            result = awaited(self._futures[key])
+            return awaited(self._futures[key])
         except Exception:
             del self._futures[key]
             raise
-        # A key asked for twice is a rerun: it is made again.
-        del self._futures[key]
-        return result
+
+    def forget(self, *keys: K) -> None:
+        """Take note that results are dealt with; a key that is asked for again is a rerun."""
+        for key in keys:
+            self._futures.pop(key, None)
 
     def close(self) -> dict[K, T]:
-        """Cancel what has not started and wait for what has; return what nobody asked for.
+        """Cancel what has not started and wait for what has; return what was not dealt with.
 
         End the runs in flight before this.
         """
         self._executor.shutdown(wait=True, cancel_futures=True)
         left = self._futures
         self._futures = {}
+        # An interrupt at the start of a thread has the executor forget the thread, which goes on.
+        wait([future for future in left.values() if future.running()])
         return {
             key: future.result()
             for key, future in left.items()
-            if not future.cancelled() and future.exception() is None
+            if future.done() and future.exception() is None
         }
 
     def _start_up_to(self, last: int) -> None:
         while self._next < len(self._keys) and self._next <= last:
             key = self._keys[self._next]
             self._next += 1
-            self._futures[key] = self._executor.submit(self._work, key)
+            self._start(key)
+
+    def _start(self, key: K) -> None:
+        # Known of before it is started: an interrupt may come between any two steps.
+        future = self._futures[key] = Future()
+        self._executor.submit(self._fill, key, future)
+
+    def _fill(self, key: K, future: Future[T]) -> None:
+        future.set_running_or_notify_cancel()
+        try:
+            future.set_result(self._work(key))
+        except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+            future.set_exception(error)

@@ -12,6 +12,7 @@ from pytest_plugin_eval.cases.fingerprint import (
     newer_files,
     plugin_hash,
     prompt_hash,
+    scaffold_hash,
     settings_hash,
 )
 from pytest_plugin_eval.errors import RecordError, SettingsError
@@ -119,6 +120,7 @@ class Resume:
         current = {
             "prompt": (prompt_hash(case), "the prompt has"),
             "settings": (settings_hash(case), "the settings have"),
+            "scaffold": (scaffold_hash(case), "the scaffold script has"),
             "plugin": (plugin_hash(case) or "", PLUGIN_CHANGED.removesuffix(" changed")),
         }
         for record in filter(None, map(self.finished, planned.keys)):

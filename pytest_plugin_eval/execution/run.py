@@ -16,6 +16,7 @@ from pytest_plugin_eval.agents.limits import slow_down_until
 from pytest_plugin_eval.cases.case import Case
 from pytest_plugin_eval.errors import RecordError
 from pytest_plugin_eval.execution.keeper import Keeper
+from pytest_plugin_eval.execution.mocking import Mocking
 from pytest_plugin_eval.execution.planning import PlannedCase
 from pytest_plugin_eval.execution.resume import Resume, with_earlier
 from pytest_plugin_eval.execution.retry import pause_before
@@ -71,17 +72,17 @@ class RunMaker:
         ledger: Ledger,
         limiter: Limiter,
         judge: Judge | None = None,
+        mocking: Mocking | None = None,
         resume: Mapping[Path, Resume] | None = None,
-        hidden: tuple[Path, ...] = (),
     ) -> None:
-        """Make runs with *backend*, hiding the directories *hidden* from the agent."""
+        """Make runs with *backend* and keep them with *keeper*."""
         self._settings = settings
-        self._hidden = hidden
         self._backend = backend
         self._keeper = keeper
         self._ledger = ledger
         self._limiter = limiter
         self._judge = judge
+        self._mocking = mocking or Mocking(settings, None)
         self._resume = resume or {}
         self._context = GradingContext(
             timeout_s=settings.grader_timeout_s,
@@ -119,7 +120,7 @@ class RunMaker:
 
     def reports(self, runs: Sequence[Made]) -> list[RunReport]:
         """Grade runs, those of several cases together."""
-        measured = [run for run in runs if run.record.outcome.is_measured]
+        measured = [run for run in runs if run.record.outcome.is_gradable]
         asked = [
             Graded(run.planned.case, run.record, run.planned.plan.two_arms) for run in measured
         ]
@@ -130,7 +131,7 @@ class RunMaker:
             self._stopped = self._stopped or refusal
         gradings = iter(graded)
         return [
-            self._report(run, next(gradings) if run.record.outcome.is_measured else Grading(()))
+            self._report(run, next(gradings) if run.record.outcome.is_gradable else Grading(()))
             for run in runs
         ]
 
@@ -140,12 +141,15 @@ class RunMaker:
         self._stop.set()
         if self._judge is not None:
             self._judge.stop()
+        self._mocking.stop()
         self._backend.stop()
 
     def close(self) -> tuple[str, ...]:
         """Clean up after the last run; return lines about what could not be removed."""
         if self._judge is not None:
             self._judge.close()
+        self._mocking.close()
+        self._keeper.close()
         self._ledger.close()
         self._limiter.close()
         return self._backend.close()
@@ -201,8 +205,11 @@ class RunMaker:
 
     def _attempt(self, planned: PlannedCase, key: RunKey) -> RunRecord:
         with self._ledger.call() as call:
-            record = self._backend.run(self._request(planned, key))
-            call.cost_usd = record.outcome.cost_usd
+            mocked = self._mocking.make(self._backend.run, self._request(planned, key))
+            call.cost_usd = mocked.agent_cost_usd
+        record = mocked.record
+        if mocked.recordings:
+            self._keeper.keep_answers(planned, mocked.recordings)
         with self._lock:
             self._made_now.add((planned.case.root, record.key))
         self._note(planned, record)
@@ -234,9 +241,10 @@ class RunMaker:
             model=self._settings.model or planned.case.model,
             allow_tools=self._settings.allow_tools,
             disallow_tools=self._settings.disallow_tools,
+            scaffold=self._settings.scaffold,
             keep=self._settings.keep_temp,
             run_root=self._settings.run_root,
-            hidden=self._hidden,
+            hidden=self._keeper.hidden,
             slow_down=self._limiter.slow_down,
         )
 
@@ -301,6 +309,8 @@ class RunMaker:
         return replace(
             report,
             results_dir=str(self._keeper.results_dir(run.planned.case.root)),
+            mocks=None if record.mocks is None else record.mocks.fields,
+            aborted=None if record.mocks is None else record.mocks.aborted,
             notes=record.notes if unkept is None else (*record.notes, unkept),
             last_message=reply,
             spent_usd=run.spent_usd + votes_usd + grading.lost_usd,

@@ -20,7 +20,8 @@ TAIL_CHARACTERS = MOST_CHARACTERS - HEAD_CHARACTERS
 KEPT_EVENTS = 12
 """At each end of a trace."""
 LONG_FILE = 8_000
-NOTHING_CREATED = "(no files were created)"
+_NOTHING = {"files": "(no files were created)", "mock_calls": "(no mocked tool was called)"}
+"""Shown instead of nothing at all."""
 
 # Limits of the Messages API for one image: 5 MB in base64, 8,000 pixels a side.
 MOST_IMAGE_BYTES = 5 * 1024 * 1024 // 4 * 3
@@ -54,8 +55,7 @@ def evidence(focus: Target, subject: Subject) -> Evidence | Judgement:
     text = subject.text(focus, "")
     if isinstance(text, Judgement):
         return text
-    if focus == "files" and not text:
-        text = NOTHING_CREATED
+    text = text or _NOTHING.get(focus, "")
     return Evidence(label, cut_text(text))
 
 

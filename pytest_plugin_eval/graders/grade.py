@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from pytest_plugin_eval.cases.mock import has_own_mocks
 from pytest_plugin_eval.cases.model import (
     PAID_TYPES,
     BaselineSpec,
@@ -37,6 +38,7 @@ __all__ = [
     "has_scored_free_grader",
     "polls",
     "with_only_names",
+    "with_only_of",
 ]
 
 LEFT_OUT = "left out by --eval-free-only: it needs a judge"
@@ -121,7 +123,7 @@ def polls(run: Graded) -> list[Poll]:
 
 
 def _sheet(run: Graded) -> _Sheet:
-    with_only = with_only_names(run.case.graders, run.two_arms)
+    with_only = with_only_of(run.case, run.two_arms)
     arm = run.record.key.arm
     specs = [spec for spec in run.case.graders if arm is Arm.WITH or spec.name not in with_only]
     return _Sheet(run.case, Subject(run.record, run.case.name), specs, with_only)
@@ -219,9 +221,14 @@ def with_only_names(
     return frozenset() if len(names) == len(graders) else names
 
 
+def with_only_of(case: Case, two_arms: bool) -> frozenset[str]:
+    """Return `with_only_names` of a case, with its own mocks."""
+    return with_only_names(case.graders, two_arms, own_mocks=two_arms and has_own_mocks(case))
+
+
 def has_scored_free_grader(case: Case, two_arms: bool) -> bool:
     """Say whether anything is left to score when graders that need a judge are left out."""
-    with_only = with_only_names(case.graders, two_arms)
+    with_only = with_only_of(case, two_arms)
     return any(spec.type not in PAID_TYPES and spec.name not in with_only for spec in case.graders)
 
 

@@ -51,7 +51,9 @@ class Subject:
             case "files":
                 return "\n".join(self.created)
             case "mock_calls":
-                return failed(NO_MOCKS)
+                mocks = self.record.mocks
+                calls = None if mocks is None else mocks.calls
+                return failed(NO_MOCKS) if calls is None else calls
             case FileTarget(path=path):
                 return self._file_text(path, match)
 

@@ -344,6 +344,11 @@ class Judge:
             return _Trouble(late)
         return self._at_ceiling() or self._unpriceable(model)
 
+    def ceiling_reached(self) -> str | None:
+        """Return why no vote may be paid for any more, ``None`` while one may."""
+        trouble = self._at_ceiling()
+        return None if trouble is None else trouble.text
+
     def _at_ceiling(self) -> _Trouble | None:
         ledger = self._ledger
         if ledger.may_start():

@@ -52,6 +52,10 @@ class Asker:
         self._stopped = threading.Event()
         self._backend: JudgeBackend | None = None
 
+    def check(self) -> str:
+        """Find the back end now and return what it is; raises `JudgeError` without one."""
+        return self._found().description
+
     def __call__(self, system: str, user: str) -> Asked:
         """Return the answer, or raise `JudgeError` when there is none or asking is refused."""
         backend = self._found()

@@ -113,19 +113,20 @@ class EvalController:
         """Tolerate broken cases, and leave verdicts and files behind however the loop ends."""
         if self._only_cases_are_broken(session):
             session.config.option.continue_on_collection_errors = True
-        signals = SessionSignals() if self.cases or self.is_distributed else None
-        try:
-            with signals or SessionSignals(names=()):
+        has_runs = bool(self.cases) or self.is_distributed
+        with SessionSignals() if has_runs else SessionSignals(names=()) as signals:
+            try:
                 return (yield)
-        except (KeyboardInterrupt, pytest.exit.Exception) as error:
-            # pytest and xdist stop sessions, for example after -x, by children of that class.
-            if type(error) in (KeyboardInterrupt, pytest.exit.Exception):
-                self._partial("interrupted")
-                self._interrupt_workers()
-            raise
-        finally:
-            self.signal = signals.received if signals else None
-            self._finish()
+            except (KeyboardInterrupt, pytest.exit.Exception) as error:
+                # pytest and xdist stop sessions, for example after -x, by children of that class.
+                if type(error) in (KeyboardInterrupt, pytest.exit.Exception):
+                    self._partial("interrupted")
+                    self._interrupt_workers()
+                raise
+            finally:
+                signals.is_ending = True
+                self.signal = signals.received
+                self._finish()
 
     def _interrupt_workers(self) -> None:
         # xdist would let each finish its run; that may take minutes, and the money of those.
@@ -313,8 +314,10 @@ class EvalController:
 
     def _finish(self) -> None:
         for nodeid, run in self._config.stash[workbench_key].settle():
-            self.spent_usd += run.spent_usd
-            self.cases[case_of(nodeid)].runs.setdefault(run.key, run)
+            known = self.cases[case_of(nodeid)].runs
+            if run.key not in known:
+                known[run.key] = run
+                self.spent_usd += run.spent_usd
         self._close_accounts()
         shutil.rmtree(self.processes, ignore_errors=True)
         for case, progress in self.cases.items():

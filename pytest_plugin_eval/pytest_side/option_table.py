@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_plugin_eval.pytest_side import option_values as values
 from pytest_plugin_eval.pytest_side.option_values import Convert
-from pytest_plugin_eval.settings import Ablation, Mode
+from pytest_plugin_eval.settings import Ablation, Mocks, Mode
 
 __all__ = ["OPTIONS", "ROOT", "Option"]
 
@@ -150,6 +150,24 @@ OPTIONS: Final[tuple[Option, ...]] = (
         help="Eval directory below the plugin's root (default: the manifest's, else evals)",
     ),
     Option(
+        name="--eval-scaffold",
+        field="scaffold",
+        help="Run the cases' scaffold_script first: code of their authors, run as you",
+    ),
+    Option(
+        name="--eval-mocks",
+        field="mocks",
+        convert=values.choice(Mocks, [mode.value for mode in Mocks]),
+        metavar="MODE",
+        help="record: mocks stand in for MCP servers, answers of a model are kept for adoption; "
+        "off: the plugins' own servers start (default: record)",
+    ),
+    Option(
+        name="--eval-allow-real-servers",
+        field="real_servers",
+        help="Start the MCP servers that the plugins declare and that have no mock",
+    ),
+    Option(
         name="--eval-results-dir",
         field="results_dir",
         convert=values.path,
@@ -244,6 +262,13 @@ OPTIONS: Final[tuple[Option, ...]] = (
         name="--eval-tag", field="tags", convert=str, many=True, hidden=True, help="Cases by tag"
     ),
     ROOT,
+    Option(
+        name="--eval-plugin-id",
+        field="plugin_id",
+        convert=values.filled,
+        hidden=True,
+        help="Installed plugin that the suite root belongs to",
+    ),
     *(
         Option(
             name=name,
@@ -255,9 +280,6 @@ OPTIONS: Final[tuple[Option, ...]] = (
         )
         for name, metavar, harmless, text in (
             ("--eval-html", "PATH", (), "Write a copy of the HTML report here"),
-            ("--eval-scaffold", None, (), "Run the cases' scaffold_script"),
-            ("--eval-mocks", "MODE", ("record",), "MCP stand-ins: record or off"),
-            ("--eval-allow-real-servers", None, (), "Let unmocked MCP servers start"),
             ("--eval-depth", "DEPTH", ("quick",), "Layers of the composite score"),
             ("--eval-min-composite", "X", (), "Fail the session below this composite score"),
             ("--eval-shard", "I/N", ("1/1",), "This machine's part of the runs"),

@@ -8,24 +8,27 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_plugin_eval.agents.unsupported import scaffold_warning
+from pytest_plugin_eval.agents.unsupported import scaffold_notice
 from pytest_plugin_eval.cases.discovery import eval_directory_of, manifest_notes
 from pytest_plugin_eval.cases.hints import skill_use, suite_hints
 from pytest_plugin_eval.cases.loader import load_case
 from pytest_plugin_eval.cases.manifest import declared_servers
+from pytest_plugin_eval.cases.mock import placed_servers
 from pytest_plugin_eval.cases.tool_names import BUILT_IN_TOOLS
 from pytest_plugin_eval.errors import CaseError, EvalError
+from pytest_plugin_eval.execution.mocking import asks_a_model
 from pytest_plugin_eval.execution.planning import PlannedCase, plan_case
-from pytest_plugin_eval.graders.grade import with_only_names
+from pytest_plugin_eval.graders.grade import with_only_of
 from pytest_plugin_eval.graders.javascript import compile_errors
 from pytest_plugin_eval.pytest_side.ids import VERDICT, run_name
 from pytest_plugin_eval.pytest_side.stash import collection_key, settings_key, workbench_key
 from pytest_plugin_eval.records.model import Arm
 from pytest_plugin_eval.reports.plan import CasePlan
-from pytest_plugin_eval.settings import Mode, Settings
+from pytest_plugin_eval.settings import Mocks, Mode, Settings
 from pytest_plugin_eval.text import did_you_mean
 
 if TYPE_CHECKING:
+    from pytest_plugin_eval.cases.case import Case
     from pytest_plugin_eval.cases.discovery import EvalDirectory
     from pytest_plugin_eval.pytest_side.state import CollectionState
 
@@ -44,7 +47,7 @@ def plan(directory: Path, place: EvalDirectory, nodeid: str, config: pytest.Conf
     settings = config.stash[settings_key]
     bench = config.stash[workbench_key]
     note_place(place, config)
-    case = load_case(directory, place, check_patterns=compile_errors)
+    case = _loaded(directory, place, settings)
     planned = plan_case(case, settings, bench.recorded(place, case.id))
     if planned.refusal is not None and not config.getoption("collectonly"):
         raise CaseError((f"{planned.source_file}: {planned.refusal}",))
@@ -70,9 +73,20 @@ def plan(directory: Path, place: EvalDirectory, nodeid: str, config: pytest.Conf
             state.notes.append(note)
     for text in _advice(planned, settings):
         state.advice.setdefault(text, []).append(case.id)
-    for text in (*_plugin_advice(planned, settings), *_suite_advice(planned, place, state)):
+    for text in _suite_advice(planned, place, state):
         state.advice.setdefault(text, [])
     return planned
+
+
+def _loaded(directory: Path, place: EvalDirectory, settings: Settings) -> Case:
+    scaffold = settings.scaffold and settings.mode is not Mode.REPLAY
+    return load_case(
+        directory,
+        place,
+        check_patterns=compile_errors,
+        scaffold=scaffold,
+        with_mocks=settings.mocks is not Mocks.OFF,
+    )
 
 
 def _advice(planned: PlannedCase, settings: Settings) -> Iterator[str]:
@@ -83,8 +97,13 @@ def _advice(planned: PlannedCase, settings: Settings) -> Iterator[str]:
             "no plugin found, so there is one arm and no Δ; a case names one, for example by "
             'plugins: ["../.."]'
         )
+    if case.plugins and settings.ablation is None and case.history_file is not None:
+        yield (
+            "one arm and no Δ, since the recorded conversation may come from the plugin; for both "
+            "pass --eval-ablation with-without"
+        )
     if not planned.plan.two_arms:
-        counted = sorted(with_only_names(case.graders, True))
+        counted = sorted(with_only_of(case, True))
         if counted:
             yield f"with one arm, with-only graders count: {', '.join(counted)}"
     yield from (f"hint: {hint.text}" for hint in planned.hints)
@@ -95,21 +114,33 @@ def _advice(planned: PlannedCase, settings: Settings) -> Iterator[str]:
         tools = ", ".join(planned.not_granted)
         yield f"not granted: {tools} (grant with --eval-allow-tools)"
         yield from (f"warning: {text}" for text in _misspelt(planned.not_granted))
-    scaffold = scaffold_warning(case)
-    if scaffold is not None:
-        yield f"warning: {scaffold.removeprefix(f'{case.id}: ')}"
+    if case.scaffold_script is not None:
+        yield scaffold_notice(case.scaffold_script, is_run=settings.scaffold)
     yield from (f"warning: {text}" for _, text in planned.advisories)
+    yield from _server_advice(planned, settings)
 
 
-def _plugin_advice(planned: PlannedCase, settings: Settings) -> Iterator[str]:
-    """Yield what concerns all cases of a plugin alike."""
-    for plugin in planned.case.plugins if settings.mode is not Mode.REPLAY else ():
-        servers = declared_servers(str(plugin.path))
-        if servers:
-            yield (
-                f"warning: plugin {plugin.name} declares MCP servers ({', '.join(servers)}), which "
-                "this version does not start: the runs measure the plugin without them"
-            )
+def _server_advice(planned: PlannedCase, settings: Settings) -> Iterator[str]:
+    """Yield what stands in for the MCP servers of a case."""
+    case = planned.case
+    if settings.mode is Mode.REPLAY:
+        return
+    if settings.mocks is Mocks.OFF:
+        for plugin in case.plugins:
+            servers = ", ".join(declared_servers(str(plugin.path)))
+            if servers:
+                yield f"MCP servers of plugin {plugin.name} start, as you: {servers}"
+        return
+    servers_of_case = placed_servers(case.mocks, case.plugins)
+    if not servers_of_case:
+        return
+    from pytest_plugin_eval.mocks.summary import budget_text, mocked_text, placing_warnings
+
+    yield mocked_text(servers_of_case)
+    if asks_a_model(case):
+        yield budget_text(case.max_turns)
+    warnings = placing_warnings(servers_of_case, real_servers=settings.real_servers)
+    yield from (f"warning: {text}" for text in warnings)
 
 
 def _suite_advice(
@@ -156,7 +187,7 @@ def names_of(directory: Path, config: pytest.Config) -> frozenset[str]:
     if place is None:
         return frozenset()
     try:
-        case = load_case(directory, place, check_patterns=compile_errors)
+        case = _loaded(directory, place, settings)
         recorded = config.stash[workbench_key].recorded(place, case.id)
         planned = plan_case(case, settings, recorded)
     except EvalError:

@@ -135,8 +135,10 @@ def suite_info(
     *unreported_usd* was paid for what is among no case's runs.
     """
     runs = _runs(cases)
-    two_arms = any(case.info.plan.two_arms for case in cases)
     plugins = {plugin["path"]: plugin for case in cases for plugin in case.info.plugins}
+    two_arms = any(case.info.plan.two_arms for case in cases)
+    # The word of the document is what was asked for, and cases with a history have one arm then.
+    two_arms = two_arms or (settings.ablation is None and bool(plugins))
     return SuiteInfo(
         root=root,
         eval_dir=cases[0].info.eval_dir,
@@ -144,6 +146,7 @@ def suite_info(
         threshold=settings.threshold,
         concurrency=settings.concurrency,
         mode=settings.mode.value,
+        plugin_id=settings.plugin_id,
         model=settings.model,
         judge_model=settings.judge_model,
         case_filter=settings.case_glob,

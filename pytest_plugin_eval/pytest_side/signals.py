@@ -20,6 +20,11 @@ class SessionSignals:
 
     def __init__(self, names: Iterable[str] = ("SIGINT", "SIGTERM", "SIGHUP")) -> None:
         self.received: signal.Signals | None = None
+        self.is_ending = False
+        """Whether what was paid for is being written: only Ctrl-C stops that.
+
+        Services that cancel a job send SIGINT and a few seconds later SIGTERM.
+        """
         self._signals = [getattr(signal, name) for name in names if hasattr(signal, name)]
         self._former: dict[signal.Signals, object] = {}
 
@@ -42,6 +47,8 @@ class SessionSignals:
         self._former.clear()
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
+        if self.is_ending and number != signal.SIGINT:
+            return
         self.received = signal.Signals(number)
         former = self._former.get(self.received)
         if callable(former):

@@ -138,7 +138,9 @@ class EvalTerminal:
 
     def _resume_lines(self) -> Iterable[str]:
         """Say how an unfinished session goes on; what is finished is not paid for again."""
-        if self._controller.partial_reason is None or self._settings.mode is Mode.REPLAY:
+        reasons = [suite.partial_reason for suite in self._controller.suites]
+        is_partial = any((self._controller.partial_reason, *reasons))
+        if not is_partial or self._settings.mode is Mode.REPLAY:
             return
         from pytest_plugin_eval.records.model import Ending
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from pytest_plugin_eval.records.model import RunKey
     from pytest_plugin_eval.scoring.model import RunReport
     from pytest_plugin_eval.spending.ledger import Ledger
-    from pytest_plugin_eval.spending.limiter import Limiter
     from pytest_plugin_eval.storage.space import Space
 
 __all__ = ["RECORDINGS", "Workbench", "new_session_id"]
@@ -77,7 +77,6 @@ class Workbench:
         self._begun: set[Job] = set()
         self._ahead: Iterator[Job] = iter(())
         self._graded: dict[Job, RunReport] = {}
-        self._in_hand: dict[Job, Made] = {}
         self._items: dict[Job, EvalRun] = {}
         self._space: Space | None = None
         self._maker: RunMaker | None = None
@@ -113,7 +112,9 @@ class Workbench:
         written, or the session to resume was another one.
         """
         from pytest_plugin_eval.execution.keeper import Keeper
+        from pytest_plugin_eval.execution.mocking import Mocking
         from pytest_plugin_eval.execution.run import RunMaker
+        from pytest_plugin_eval.pytest_side.judges import asker_of, judge_of, why_no_votes
         from pytest_plugin_eval.pytest_side.results_places import open_results
         from pytest_plugin_eval.spending.ledger import Ledger
         from pytest_plugin_eval.spending.limiter import Limiter
@@ -125,7 +126,12 @@ class Workbench:
         if not replays:
             self._check_run_root(items)
         ledger, limiter = Ledger(self.settings.max_cost_usd, self._money), Limiter(self._money)
-        judge = self._judge(items, ledger, limiter, are_asked_for=are_asked_for)
+        forbidden = why_no_votes(
+            self.settings, is_worker=self._is_worker, are_asked_for=are_asked_for
+        )
+        planned = {item.place_case: item.planned for item in items}.values()
+        judge = judge_of(planned, self.settings, ledger, limiter, forbidden=forbidden)
+        asker = asker_of(planned, self.settings, ledger, limiter)
         backend = self._backend(places)
         try:
             bases = {root: self.results_base(place) for root, place in places.items()}
@@ -133,6 +139,8 @@ class Workbench:
             resume = self._begin_session(items)
             if judge is not None:
                 self._tell_of_judge(judge, backend, items)
+            if asker is not None:
+                self.notes.append(f"agent mocks: {asker.check()}")
         except EvalError:
             backend.close()
             self._give_results_free()
@@ -154,12 +162,13 @@ class Workbench:
                 results=self._results,
                 recordings={root: self._records_dir(place) for root, place in places.items()},
                 space=self._space,
+                hidden=(*kept, *self._results.values()),
             ),
             ledger=ledger,
             limiter=limiter,
             judge=judge,
+            mocking=Mocking(self.settings, asker),
             resume=resume,
-            hidden=(*kept, *self._results.values()),
         )
         self.ledger = ledger
         if not replays:
@@ -173,34 +182,6 @@ class Workbench:
         ahead = list(self._items) if workers > 1 else []
         self._pool = RunPool(
             self._made, ahead, workers=workers, ahead=workers if self._stop_early else None
-        )
-
-    def _judge(
-        self, items: Sequence[EvalRun], ledger: Ledger, limiter: Limiter, *, are_asked_for: bool
-    ) -> Judge | None:
-        """Return the judge of this process, ``None`` where no grader needs one."""
-        if self.settings.free_only or not any(item.planned.has_paid_graders for item in items):
-            return None
-        from pytest_plugin_eval.execution.judging import find_judge
-        from pytest_plugin_eval.judges.polling import Judge
-
-        forbidden = None
-        if self.settings.mode is Mode.REPLAY:
-            if self._is_worker:
-                forbidden = "a replay asks for votes only in a session without xdist (-n 0)"
-            elif not are_asked_for:
-                forbidden = "a replay asks for votes only of evals that an argument names (--evals)"
-        return Judge(
-            lambda: find_judge(
-                env=os.environ,
-                agent_path=self.settings.agent_path,
-                run_root=self.settings.run_root,
-            ),
-            votes=self.settings.judge_votes,
-            model=self.settings.judge_model,
-            ledger=ledger,
-            limiter=limiter,
-            forbidden=forbidden,
         )
 
     def _tell_of_judge(self, judge: Judge, backend: AgentBackend, items: Sequence[EvalRun]) -> None:
@@ -268,13 +249,11 @@ class Workbench:
         job = (item.place.root, item.key)
         if job not in self._graded:
             jobs = self._together(job)
-            made = [
-                self._pool.result(one) if self._pool is not None else self._made(one)
-                for one in jobs
-            ]
-            self._in_hand = dict(zip(jobs, made, strict=True))
+            pool = self._pool
+            made = [self._made(one) if pool is None else pool.result(one) for one in jobs]
             self._graded.update(zip(jobs, self._maker.reports(made), strict=True))
-            self._in_hand = {}
+            if pool is not None:
+                pool.forget(*jobs)
         return self._graded.pop(job)
 
     def _together(self, job: Job) -> list[Job]:
@@ -303,7 +282,7 @@ class Workbench:
         more.
         """
         left = self._end()
-        if self._maker is None or self.settings.mode is Mode.REPLAY:
+        if self._maker is None:
             return []
         reports = self._maker.reports(list(left.values()))
         return [
@@ -316,9 +295,8 @@ class Workbench:
             return {}
         self._maker.stop("the session was stopped")
         left = self._pool.close() if self._pool is not None else {}
-        left = {job: made for job, made in (self._in_hand | left).items() if _is_begun(made)}
-        self._pool, self._in_hand = None, {}
-        return left
+        self._pool = None
+        return {job: made for job, made in left.items() if _is_begun(made)}
 
     def close(self) -> None:
         """End what is in flight, start nothing further, and give the results directories free."""
@@ -357,6 +335,8 @@ class Workbench:
             return Replay(self._sources, named=self.settings.from_dir is not None)
         from pytest_plugin_eval.agents.claude_cli import ClaudeCli
         from pytest_plugin_eval.agents.grants import parse_grants, parse_removals
+        from pytest_plugin_eval.agents.sandbox import default_run_root
+        from pytest_plugin_eval.agents.shell_sandbox import check_shell
 
         for parse, entries in (
             (parse_grants, self.settings.allow_tools),
@@ -365,6 +345,13 @@ class Workbench:
             refused = parse(entries)[1]
             if refused:
                 raise SettingsError("\n".join(refused))
+        check_shell(
+            self.settings.allow_tools,
+            self.settings.disallow_tools,
+            env=os.environ,
+            run_root=self.settings.run_root or default_run_root(),
+            platform=sys.platform,
+        )
         agent = ClaudeCli.find(
             agent_path=self.settings.agent_path, env=os.environ, run_root=self.settings.run_root
         )

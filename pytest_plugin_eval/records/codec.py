@@ -22,6 +22,7 @@ from pytest_plugin_eval.records.model import (
     Ending,
     FileEntry,
     FileKind,
+    MockRecord,
     RunKey,
     RunOutcome,
     RunRecord,
@@ -96,6 +97,7 @@ def decode(data: bytes, where: str) -> RunRecord:
         files=tuple(map(_file, objects[:files])),
         provenance=header.texts("provenance"),
         notes=header.list_of_texts("notes"),
+        mocks=_mocks(header.inner("mocks")) if header.has("mocks") else None,
         votes=tuple(map(_vote, objects[files:])),
     )
 
@@ -121,10 +123,18 @@ def _header(record: RunRecord) -> Mapping[str, object]:
         },
         "provenance": dict(record.provenance),
         "notes": list(record.notes),
+        **({} if record.mocks is None else {"mocks": _mock_fields(record.mocks)}),
         "trace_lines": len(record.trace.lines),
         "file_lines": len(record.files),
         "vote_lines": len(record.votes),
     }
+
+
+def _mock_fields(mocks: MockRecord) -> Mapping[str, object]:
+    fields: dict[str, object] = {"calls": mocks.calls, "fields": mocks.fields}
+    if mocks.aborted is not None:
+        fields["aborted"] = mocks.aborted
+    return fields
 
 
 def _file_fields(entry: FileEntry) -> Mapping[str, object]:
@@ -239,6 +249,11 @@ class _Fields:
             raise self.wrong(name, "a list of strings")
         return tuple(value)
 
+    @property
+    def whole(self) -> Mapping[str, object]:
+        """The object as it is, for fields that are only shown."""
+        return self._fields
+
     def has(self, name: str) -> bool:
         return name in self._fields
 
@@ -275,6 +290,14 @@ def _key(fields: _Fields) -> RunKey:
         case=sys.intern(fields.text("case")),
         arm=fields.one_of("arm", Arm),
         number=fields.number("number"),
+    )
+
+
+def _mocks(fields: _Fields) -> MockRecord:
+    return MockRecord(
+        calls=fields.optional_text("calls"),
+        fields=fields.inner("fields").whole,
+        aborted=fields.texts("aborted") if fields.has("aborted") else None,
     )
 
 

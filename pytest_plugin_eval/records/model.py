@@ -8,7 +8,17 @@ from enum import StrEnum
 
 from pytest_plugin_eval.records.trace import Trace
 
-__all__ = ["Arm", "Ending", "FileEntry", "FileKind", "RunKey", "RunOutcome", "RunRecord", "Vote"]
+__all__ = [
+    "Arm",
+    "Ending",
+    "FileEntry",
+    "FileKind",
+    "MockRecord",
+    "RunKey",
+    "RunOutcome",
+    "RunRecord",
+    "Vote",
+]
 
 
 class Arm(StrEnum):
@@ -32,7 +42,7 @@ class RunKey:
 class Ending(StrEnum):
     """How a run ended.
 
-    `COMPLETED` to `STOPPED` are the agent's own doing and are graded on what exists; the rest are
+    `COMPLETED` to `ABORTED` are the agent's own doing, and graded on what exists; the rest are
     infrastructure and leave the run not measured (spec: deviations, D1, D7, D8, D9, D12).
     """
 
@@ -41,6 +51,8 @@ class Ending(StrEnum):
     TIMED_OUT = "timed_out"
     STOPPED = "stopped"
     """The model's own stop: output limit or refusal."""
+    ABORTED = "aborted"
+    """A mock broke the run off: it is measured, as a 0, and not graded."""
     AGENT_ERROR = "agent_error"
     CREDENTIAL_REFUSED = "credential_refused"
     NO_RESULT = "no_result"
@@ -71,9 +83,14 @@ class RunOutcome:
     """Agent sessions spent on this run, the last one included."""
 
     @property
-    def is_measured(self) -> bool:
+    def is_gradable(self) -> bool:
         """Whether graders may look at this run (deviations, D1 and D7 decided the ending)."""
         return self.ending in _GRADED
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the run says something about the agent: it is gradable, or a mock ended it."""
+        return self.is_gradable or self.ending is Ending.ABORTED
 
 
 class FileKind(StrEnum):
@@ -131,6 +148,18 @@ class Vote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MockRecord:
+    """What the mocks of a run did."""
+
+    calls: str | None
+    """The grader target ``mock_calls``; ``None`` when no server was mocked."""
+    fields: Mapping[str, object]
+    """``mocks`` of the result document: ``servers warnings calls``."""
+    aborted: Mapping[str, str] | None = None
+    """``server tool reason`` of the mock that broke the run off."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
     """One run of one arm: everything that a grader may look at, and how it came about."""
 
@@ -144,5 +173,7 @@ class RunRecord:
     ``prompt``, ``settings``, ``plugin`` that tell a stale record (decisions, 16)."""
     notes: tuple[str, ...] = ()
     """Lines for the reader, such as output that was cut or files whose contents were not kept."""
+    mocks: MockRecord | None = None
+    """``None`` when no mocks were active."""
     votes: tuple[Vote, ...] = ()
     """Of every judging, in the order they were asked in."""

@@ -77,6 +77,7 @@ def _suite(suite: SuiteResult) -> dict[str, object]:
     info = suite.info
     fields: dict[str, object] = {"root": info.root, "ablation": info.ablation}
     optional = {
+        "pluginId": info.plugin_id,
         "modelOverride": info.model,
         "judgeModel": info.judge_model,
         "caseFilter": info.case_filter,
@@ -210,6 +211,12 @@ def _run(run: RunReport) -> dict[str, object]:
         "error": outcome.error or run.unmeasured_reason,
         "tracePath": run.record_path,
         "skippedPaidGraders": run.skipped_paid,
+    }
+    if run.aborted is not None:
+        fields["aborted"] = dict(run.aborted)
+    if run.mocks is not None:
+        fields["mocks"] = dict(run.mocks)
+    fields |= {
         "graders": [_verdict(v) for v in run.verdicts if v.status in _REACHED],
         "run": run.key.number,
         "measured": run.measured,

@@ -28,7 +28,7 @@ def runs_without_votes(runs: Iterable[RunReport]) -> int:
 
 
 def _lacks_votes(run: RunReport) -> bool:
-    if run.measured or not run.outcome.is_measured:
+    if run.measured or not run.outcome.is_gradable:
         return False
     missing = [v for v in run.verdicts if v.scored and v.status is VerdictStatus.ERRORED]
     return (bool(missing) or is_skipped_at_ceiling(run)) and all(

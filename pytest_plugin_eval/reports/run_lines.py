@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pytest_plugin_eval.reports.columns import cell
 from pytest_plugin_eval.scoring.model import RunReport, Verdict, VerdictStatus
 from pytest_plugin_eval.text import cut, decimals, plural, printable, without_surrogates
 
-__all__ = ["attempts", "below", "grader_line", "run_failure_text", "run_name", "run_problem"]
+__all__ = [
+    "abort_text",
+    "attempts",
+    "below",
+    "grader_line",
+    "run_failure_text",
+    "run_name",
+    "run_problem",
+]
 
 EXPLANATION_LENGTH = 200
 EVIDENCE_HEAD = 6
@@ -32,6 +42,8 @@ def run_failure_text(report: RunReport, *, threshold: float, ascii_only: bool = 
         lines.append(f"  {grader_line(verdict)}")
         if verdict.status is VerdictStatus.FAILED:
             lines += [f"      {line}" for line in _judge_lines(verdict)]
+    if report.aborted is not None:
+        lines.append(f"  {abort_text(report.aborted)}")
     if report.measured and report.outcome.error:
         lines.append(f"  ended with: {report.outcome.error}")
     lines = [cell(line, ascii_only=ascii_only) for line in lines]
@@ -53,6 +65,11 @@ def grader_line(verdict: Verdict) -> str:
         note = "with-only, not scored"
     explanation = cut(verdict.explanation, EXPLANATION_LENGTH)
     return f"{_MARKS[verdict.status]} {verdict.grader} ({note}): {explanation}"
+
+
+def abort_text(aborted: Mapping[str, str]) -> str:
+    """Return which mock broke a run off, and why."""
+    return f"aborted by mock {aborted['server']}/{aborted['tool']}: {aborted['reason']}"
 
 
 def attempts(report: RunReport) -> str:

@@ -130,6 +130,10 @@ class RunReport:
     provenance: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     """What the reader should know of the run besides its outcome, such as output that was cut."""
+    mocks: Mapping[str, object] | None = None
+    """``servers warnings calls`` as in the document; ``None`` when no mocks were active."""
+    aborted: Mapping[str, str] | None = None
+    """``server tool reason`` of the mock that broke the run off."""
     last_message: str = ""
     """The end of the reply, cut, for the failure text."""
 
@@ -183,6 +187,8 @@ class SuiteInfo:
     threshold: float
     concurrency: int
     mode: str
+    plugin_id: str | None = None
+    """``name@marketplace`` of an installed plugin that was the target."""
     model: str | None = None
     judge_model: str | None = None
     case_filter: str | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from pytest_plugin_eval.records.model import RunKey, RunOutcome
+from pytest_plugin_eval.records.model import Ending, RunKey, RunOutcome
 from pytest_plugin_eval.scoring.model import CaseInfo, RunReport, Verdict, VerdictStatus
 
 __all__ = ["mean", "meets_threshold", "run_report", "sinks_case", "total"]
@@ -26,22 +26,14 @@ def run_report(
     A run has no score when its outcome cannot be graded, when a scored grader came to no verdict,
     or when nothing was left to score. Spec: behaviour-evals, 5.1; deviations, D1, D2, D4, D10.
     """
-    reason = (
-        None if outcome.is_measured else (outcome.error or f"run ended: {outcome.ending.value}")
-    )
-    score = None
-    if reason is None:
-        reason = _no_verdict(verdicts)
-    if reason is None:
-        score = _score(verdicts)
-        reason = "no scored grader was evaluated" if score is None else None
+    score, reason = _scored(outcome, verdicts)
     return RunReport(
         key=key,
         case=case,
         outcome=outcome,
         verdicts=verdicts,
         score=score,
-        passed=score is not None and all(_passed(v) for v in verdicts if _counts(v)),
+        passed=bool(score) and all(_passed(v) for v in verdicts if _counts(v)),
         measured=score is not None,
         unmeasured_reason=reason,
         skipped_paid=any(v.status is VerdictStatus.SKIPPED for v in verdicts),
@@ -50,6 +42,21 @@ def run_report(
         provenance=provenance,
         last_message=last_message,
     )
+
+
+def _scored(
+    outcome: RunOutcome, verdicts: tuple[Verdict, ...]
+) -> tuple[float | None, str | None]:
+    """Return the score of a run, or why it has none."""
+    if outcome.ending is Ending.ABORTED:
+        return 0.0, None  # an ordinary 0 in every mean (spec: 6)
+    if not outcome.is_measured:
+        return None, outcome.error or f"run ended: {outcome.ending.value}"
+    reason = _no_verdict(verdicts)
+    if reason is not None:
+        return None, reason
+    score = _score(verdicts)
+    return score, "no scored grader was evaluated" if score is None else None
 
 
 def sinks_case(score: float, threshold: float, planned: int) -> bool:

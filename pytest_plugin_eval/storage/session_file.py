@@ -13,9 +13,14 @@ from pathlib import Path
 
 from pytest_plugin_eval import __version__
 from pytest_plugin_eval.cases.case import Case
-from pytest_plugin_eval.cases.fingerprint import plugin_hash, prompt_hash, settings_hash
+from pytest_plugin_eval.cases.fingerprint import (
+    plugin_hash,
+    prompt_hash,
+    scaffold_hash,
+    settings_hash,
+)
 from pytest_plugin_eval.errors import RecordError
-from pytest_plugin_eval.settings import Settings
+from pytest_plugin_eval.settings import Mocks, Settings
 from pytest_plugin_eval.storage.atomic_write import write_text
 from pytest_plugin_eval.storage.marker import LOCK
 from pytest_plugin_eval.text import shown
@@ -36,6 +41,7 @@ SESSION_FILE = "session.json"
 PLUGIN_CHANGED = "the plugin's files have changed"
 """Stands in every line about them."""
 SCHEMA = 1
+MOCKED = "mocked or not started"
 NAMED = 3
 """Cases that one line names; the others are counted."""
 
@@ -59,6 +65,8 @@ class CaseFacts:
     settings: str
     plugin: str = ""
     """Empty without a plugin."""
+    scaffold: str = ""
+    """Empty when no script is run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +82,8 @@ class SessionFacts:
     grants: tuple[str, ...] = ()
     removals: tuple[str, ...] = ()
     ablation: str | None = None
+    servers: str = ""
+    """What stood in for MCP servers, in words; empty for the default."""
     cases: Mapping[str, CaseFacts] = field(default_factory=dict)
 
 
@@ -89,11 +99,13 @@ def session_facts(
         grants=tuple(sorted(set(settings.allow_tools))),
         removals=tuple(sorted(set(settings.disallow_tools))),
         ablation=None if settings.ablation is None else settings.ablation.value,
+        servers=_servers(settings),
         cases={
             case.id: CaseFacts(
                 prompt=prompt_hash(case),
                 settings=settings_hash(case),
                 plugin=plugin_hash(case) or "",
+                scaffold=scaffold_hash(case) if settings.scaffold else "",
             )
             for case in cases
         },
@@ -175,6 +187,14 @@ def _session_differences(then: SessionFacts, now: SessionFacts) -> Iterator[str]
     )
     if then.ablation != now.ablation:
         yield f"the arms (--eval-ablation) were {_word(then.ablation)}, are {_word(now.ablation)}"
+    if then.servers != now.servers:
+        yield f"MCP servers were {then.servers or MOCKED}, are {now.servers or MOCKED}"
+
+
+def _servers(settings: Settings) -> str:
+    if settings.mocks is Mocks.OFF:
+        return "the real ones (--eval-mocks off)"
+    return "mocked or the real ones (--eval-allow-real-servers)" if settings.real_servers else ""
 
 
 def _tool_differences(what: str, then: Iterable[str], now: Iterable[str]) -> Iterator[str]:
@@ -197,6 +217,20 @@ def _case_differences(then: SessionFacts, now: SessionFacts) -> Iterator[str]:
     settings = [case for case, (was, is_) in pairs.items() if was.settings != is_.settings]
     if settings:
         yield f"the settings have changed since, of {_named(settings)}"
+    yield from _scaffold_differences(pairs)
+
+
+def _scaffold_differences(pairs: Mapping[str, tuple[CaseFacts, CaseFacts]]) -> Iterator[str]:
+    changed: dict[tuple[bool, bool], list[str]] = {}
+    for case, (was, is_) in pairs.items():
+        if was.scaffold != is_.scaffold:
+            changed.setdefault((bool(was.scaffold), bool(is_.scaffold)), []).append(case)
+    words = {
+        (True, True): "the scaffold script has changed since",
+        (True, False): "the scaffold script (--eval-scaffold) was run, is not run",
+        (False, True): "the scaffold script (--eval-scaffold) was not run, is run",
+    }
+    yield from (f"{words[how]}, of {_named(cases)}" for how, cases in changed.items())
 
 
 def _named(cases: list[str]) -> str:
@@ -219,8 +253,15 @@ def _fields(facts: SessionFacts) -> Mapping[str, object]:
         "grants": list(facts.grants),
         "removals": list(facts.removals),
         "ablation": facts.ablation,
+        **({"servers": facts.servers} if facts.servers else {}),
         "cases": {
-            case: {"prompt": one.prompt, "settings": one.settings, "plugin": one.plugin}
+            case: {
+                "prompt": one.prompt,
+                "settings": one.settings,
+                "plugin": one.plugin,
+                # Not known to earlier versions, which read a case without it.
+                **({"scaffold": one.scaffold} if one.scaffold else {}),
+            }
             for case, one in sorted(facts.cases.items())
         },
     }
@@ -245,6 +286,7 @@ def _facts(data: object, path: Path) -> SessionFacts:
         grants=_list(fields, "grants", path),
         removals=_list(fields, "removals", path),
         ablation=_optional(fields, "ablation", path),
+        servers=_optional(fields, "servers", path) or "",
         cases={case: _case(one, path, case) for case, one in cases.items()},
     )
 
@@ -255,6 +297,7 @@ def _case(data: object, path: Path, case: str) -> CaseFacts:
         prompt=_text(fields, "prompt", path),
         settings=_text(fields, "settings", path),
         plugin=_text(fields, "plugin", path),
+        scaffold=_optional(fields, "scaffold", path) or "",
     )
 
 

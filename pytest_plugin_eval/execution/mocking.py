@@ -1,0 +1,202 @@
+"""Stand-ins for MCP servers in the runs of one process. Spec: agent-run, 7."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_plugin_eval.agents.base import AgentRequest, StandIns
+from pytest_plugin_eval.cases.case import Case
+from pytest_plugin_eval.cases.mock import Place, PlacedServer, Responder, placed_servers
+from pytest_plugin_eval.graders.javascript import Failure, Question, ask
+from pytest_plugin_eval.records.model import Arm, Ending, MockRecord, RunRecord
+from pytest_plugin_eval.settings import Mocks, Settings
+
+if TYPE_CHECKING:
+    from pytest_plugin_eval.mocks.asking import Asker
+    from pytest_plugin_eval.mocks.recordings import Recording
+    from pytest_plugin_eval.mocks.responder import Aborted, MockResult
+    from pytest_plugin_eval.mocks.service import MockService, OpenMocks
+
+__all__ = ["Mocked", "Mocking", "asks_a_model", "run_servers"]
+
+Run = Callable[[AgentRequest], RunRecord]
+
+
+class Mocked(NamedTuple):
+    """A run that was made with stand-ins."""
+
+    record: RunRecord
+    """Its cost holds that of answers by a model."""
+    agent_cost_usd: float | None
+    """Without these: they are in the ledger already."""
+    recordings: tuple[Recording, ...] = ()
+    """Answers by a model in a run that ended well, to be kept."""
+
+
+def asks_a_model(case: Case) -> bool:
+    """Return whether a model answers for one of the case's servers."""
+    return any(tool.responder is Responder.AGENT for server in case.mocks for tool in server.tools)
+
+
+def run_servers(case: Case, arm: Arm, settings: Settings) -> tuple[PlacedServer, ...]:
+    """Return the servers of a run: those with a mock are served, the others withheld.
+
+    Of what the plugins declare, the without-arm has nothing at all. Spec: agent-run, 7.5.
+    """
+    if settings.mocks is Mocks.OFF:
+        return ()
+    servers = placed_servers(case.mocks, case.plugins)
+    if arm is Arm.WITHOUT:
+        return tuple(server for server in servers if server.place is Place.STANDALONE)
+    if settings.real_servers:
+        return tuple(server for server in servers if server.place is not Place.WITHHELD)
+    return servers
+
+
+class Mocking:
+    """Serves the stand-ins of all runs of one process; the server starts with the first."""
+
+    def __init__(self, settings: Settings, asker: Asker | None) -> None:
+        """*asker* asks the model behind agent mocks; ``None`` where there are none."""
+        self._settings = settings
+        self._asker = asker
+        self._service: MockService | None = None
+        self._lock = threading.Lock()
+
+    def make(self, run: Run, request: AgentRequest) -> Mocked:
+        """Make a run with the stand-ins that it is to have."""
+        servers = run_servers(request.case, request.key.arm, self._settings)
+        request = replace(request, real_servers=self._lets_real_servers_start())
+        if not servers:
+            record = run(request)
+            return Mocked(record, record.outcome.cost_usd)
+        if not any(server.mock is not None for server in servers):
+            return _unserved(run(request), servers)
+        return self._served(run, request, servers)
+
+    def stop(self) -> None:
+        """Ask no model any further."""
+        if self._asker is not None:
+            self._asker.stop()
+
+    def close(self) -> None:
+        """End the server."""
+        if self._asker is not None:
+            self._asker.close()
+        if self._service is not None:
+            self._service.close()
+
+    def _lets_real_servers_start(self) -> bool:
+        return self._settings.real_servers or self._settings.mocks is Mocks.OFF
+
+    def _served(self, run: Run, request: AgentRequest, servers: tuple[PlacedServer, ...]) -> Mocked:
+        ending = _Ending()
+        opened = self._open(request, servers, ending)
+        try:
+            record = run(
+                replace(
+                    request,
+                    stand_ins=StandIns(config=opened.config, tools=opened.tools),
+                    attach=ending.attach,
+                )
+            )
+        finally:
+            result = opened.close()
+        return _mocked(record, servers, result)
+
+    def _open(
+        self, request: AgentRequest, servers: tuple[PlacedServer, ...], ending: _Ending
+    ) -> OpenMocks:
+        from pytest_plugin_eval.mocks.responder import RunMocks
+        from pytest_plugin_eval.mocks.service import MockService
+
+        with self._lock:
+            if self._service is None:
+                self._service = MockService()
+        return self._service.open(
+            RunMocks(
+                servers=servers,
+                max_turns=request.case.max_turns,
+                matches=self._matches,
+                ask=self._asker,
+                on_abort=ending.end,
+                model=self._settings.judge_model,
+                root=request.case.root,
+            )
+        )
+
+    def _matches(self, pattern: str, flags: str, text: str) -> bool:
+        question = Question(pattern, flags, text)
+        answer = ask([question], self._settings.grader_timeout_s)[question]
+        # What cannot be decided in time is no reason to break a run off.
+        return isinstance(answer, Failure) or bool(answer)
+
+
+class _Ending:
+    """Ends the agent of one run, also where the reason comes before the agent has started."""
+
+    def __init__(self) -> None:
+        self._stop: Callable[[], None] | None = None
+        self._is_due = False
+
+    def attach(self, stop: Callable[[], None]) -> None:
+        self._stop = stop
+        if self._is_due:
+            stop()
+
+    def end(self, aborted: Aborted) -> None:
+        del aborted
+        self._is_due = True
+        if self._stop is not None:
+            self._stop()
+
+
+def _mocked(record: RunRecord, servers: tuple[PlacedServer, ...], result: MockResult) -> Mocked:
+    from pytest_plugin_eval.mocks.calls import mock_calls_text, unmocked_calls
+
+    outcome, aborted = record.outcome, result.aborted
+    if aborted is not None:
+        # The agent was ended by us, which is what its own ending says.
+        outcome = replace(outcome, ending=Ending.ABORTED, error=None)
+    known = outcome.cost_usd is not None and result.cost_usd is not None
+    cost_usd = (outcome.cost_usd or 0.0) + (result.cost_usd or 0.0) if known else None
+    mocks = MockRecord(
+        calls=mock_calls_text(record.trace, result.calls),
+        fields=_fields(servers, result, unmocked_calls(record.trace, servers)),
+        aborted=None if aborted is None else _aborted_fields(aborted),
+    )
+    record = replace(
+        record,
+        outcome=replace(outcome, cost_usd=cost_usd),
+        mocks=mocks,
+        notes=(*record.notes, *result.failures),
+    )
+    ended_well = outcome.ending is Ending.COMPLETED and outcome.error is None
+    recordings = result.recordings if ended_well else ()
+    return Mocked(record, outcome.cost_usd, recordings)
+
+
+def _unserved(record: RunRecord, servers: tuple[PlacedServer, ...]) -> Mocked:
+    """Return a run whose plugins declare servers, none of which was started or mocked."""
+    from pytest_plugin_eval.mocks.calls import unmocked_calls
+    from pytest_plugin_eval.mocks.responder import MockResult
+
+    fields = _fields(servers, MockResult(), unmocked_calls(record.trace, servers))
+    record = replace(record, mocks=MockRecord(calls=None, fields=fields))
+    return Mocked(record, record.outcome.cost_usd)
+
+
+def _fields(
+    servers: tuple[PlacedServer, ...], result: MockResult, unmocked: Mapping[str, int]
+) -> Mapping[str, object]:
+    from pytest_plugin_eval.mocks.summary import mocks_fields, placing_warnings
+
+    warnings = placing_warnings(servers, real_servers=False)
+    return mocks_fields(servers, result, unmocked=unmocked, warnings=warnings)
+
+
+def _aborted_fields(aborted: Aborted) -> Mapping[str, str]:
+    return {"server": aborted.server, "tool": aborted.tool, "reason": aborted.reason}

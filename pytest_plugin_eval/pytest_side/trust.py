@@ -1,0 +1,82 @@
+"""Trust is asked for where somebody can answer, and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from pytest_plugin_eval.errors import SettingsError
+from pytest_plugin_eval.pytest_side.stash import settings_key
+from pytest_plugin_eval.settings import Mode
+from pytest_plugin_eval.storage.trust import remember, trust_file, untrusted
+
+__all__ = ["check_trust"]
+
+# What CI services set; nobody sits at the terminal that some of them have.
+_CI = ("CI", "BUILD_NUMBER", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD")
+_YES = ("y", "yes")
+
+
+def check_trust(config: pytest.Config, directories: Iterable[Path]) -> None:
+    """Go on when the user trusts *directories*, those of plugins; ask when that is possible.
+
+    Raises `SettingsError`, naming the directory and the option to pass, when it is not, or when the
+    answer is no. A replay runs nothing of a plugin's.
+    """
+    settings = config.stash[settings_key]
+    if settings.trust or settings.mode is Mode.REPLAY:
+        return
+    file = trust_file(os.environ)
+    missing = untrusted(directories, file)
+    if not missing:
+        return
+    given = () if hasattr(config, "workerinput") else tuple(_asked(config, missing))
+    for root in missing:
+        if root not in given:
+            raise SettingsError(
+                f"{root} is not a trusted plugin directory, and its hooks, servers and scripts "
+                "would run as you; pass --trust-plugin, or start pytest in a terminal and answer"
+            )
+    try:
+        remember(given, file)
+    except OSError as error:
+        raise SettingsError(
+            f"{file}: cannot be written: {error.strerror}; pass --trust-plugin"
+        ) from error
+
+
+def _asked(config: pytest.Config, roots: Iterable[Path]) -> Iterator[Path]:
+    """Yield the roots that the user says to trust; stop at the first that is not."""
+    if any(os.environ.get(name) for name in _CI):
+        return
+    with _terminal(config) as is_there:
+        for root in roots if is_there else ():
+            question = (
+                f"{root}\n  is not a trusted plugin directory. Hooks, servers and scripts of the "
+                "plugin run as you.\n  Trust it and remember that? [y/N] "
+            )
+            sys.__stdout__.write(question)  # type: ignore[union-attr]  # it is a terminal
+            sys.__stdout__.flush()  # type: ignore[union-attr]  # as above
+            answer = sys.__stdin__.readline()  # type: ignore[union-attr]  # as above
+            if answer.strip().lower() not in _YES:
+                return
+            yield root
+
+
+@contextmanager
+def _terminal(config: pytest.Config) -> Iterator[bool]:
+    """Give pytest's hold of input and output up for a while; tell whether a person is there."""
+    capture = config.pluginmanager.get_plugin("capturemanager")
+    if capture is not None:
+        capture.suspend_global_capture(in_=True)
+    try:
+        streams = (sys.__stdin__, sys.__stdout__)
+        yield all(stream is not None and stream.isatty() for stream in streams)
+    finally:
+        if capture is not None:
+            capture.resume_global_capture()
