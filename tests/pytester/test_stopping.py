@@ -275,6 +275,40 @@ def test_interrupted_run_is_listed_with_what_it_cost(suite: Suite, agent: StandI
     assert "continue with: the same command and --eval-resume=evals/results/" in words
 
 
+def test_further_signal_does_not_stop_the_writing_of_results(
+    suite: Suite, agent: StandInAgent
+) -> None:
+    suite.case("first", front="runs: 2")
+    heard: list[int] = []
+    former = signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
+    stopped = threading.Event()
+
+    def answer(request: AgentRequest) -> RunRecord:
+        if len(agent.requests) == 1:
+            return answered(request, "hello")
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert stopped.wait(60)
+        return answered(request, "", ending=Ending.INTERRUPTED, error="interrupted")
+
+    def stop() -> None:
+        if not stopped.is_set():  # called again at the very end
+            os.kill(os.getpid(), signal.SIGTERM)
+        stopped.set()
+
+    agent.answer = answer
+    agent.stop = stop  # type: ignore[method-assign]  # what the session calls
+
+    try:
+        suite.pytester.runpytest_inprocess(
+            "evals", "--eval-ablation", "none", no_reraise_ctrlc=True
+        )
+    finally:
+        signal.signal(signal.SIGTERM, former)
+
+    assert suite.document()["partialReason"] == "interrupted"
+    assert heard == [signal.SIGTERM]  # the first one is handed on
+
+
 def test_run_in_hand_of_a_judge_is_listed_with_all_that_was_paid(
     suite: Suite, agent: StandInAgent, judge: StandInJudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -338,6 +372,18 @@ def test_run_made_ahead_is_not_lost_with_an_interrupt(suite: Suite, agent: Stand
     runs = document["cases"][0]["arms"]["with"]  # type: ignore[index]
     assert [(run["run"], run["score"]) for run in runs] == [(1, None), (2, 1), (3, 1)]
     assert document["suite"]["spentUsd"] == document["costUsd"] == 0.75  # type: ignore[index]
+
+
+def test_session_that_lost_a_run_says_how_to_go_on(suite: Suite, agent: StandInAgent) -> None:
+    suite.case("first", front="runs: 2")
+    endings = iter([Ending.COMPLETED, Ending.NO_RESULT])
+    agent.answer = lambda request: answered(request, "hello", ending=next(endings), error="lost")
+
+    result = _live(suite, "--eval-ablation", "none", "--eval-retries", "0")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    words = " ".join(result.stdout.str().split())
+    assert "continue with: the same command and --eval-resume=evals/results/" in words
 
 
 def test_lost_run_is_made_once_more_and_both_attempts_are_counted(
