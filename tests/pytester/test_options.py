@@ -34,8 +34,7 @@ from tests.pytester.conftest import StandInAgent, Suite
         (["--eval-from", "nowhere"], "--eval-from: needs --eval-mode replay, the mode is live"),
         (["--eval-from", "x", "--eval-mode", "replay"], "--eval-from: */x is not a directory"),
         (["--eval-html", "x.html"], "--eval-html 'x.html': not available in this version yet"),
-        (["--eval-scaffold"], "--eval-scaffold: not available in this version yet"),
-        (["--eval-mocks", "off"], "--eval-mocks 'off': not available in this version yet"),
+        (["--eval-mocks", "of"], "--eval-mocks: expected one of record, off, got 'of', did you *"),
         (["--eval-depth", "deep"], "--eval-depth 'deep': not available in this version yet"),
         (["--eval-shard", "1/2"], "--eval-shard '1/2': not available in this version yet"),
         (

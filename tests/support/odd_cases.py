@@ -427,6 +427,8 @@ DIFFERENT = {
     "g-basedir": "D5",
     "c-scaffoldout": "D18",
     "c-history": "D18",
+    "c-historyok": "D18",
+    "c-historyback": "D18",
     "c-adddirs": "D18",
     "c-disallowcase": "a tool unknown here is a warning: later versions know more tools",
     "fence-close-text": "frontmatter: the reference ends it at --- anywhere in a line",

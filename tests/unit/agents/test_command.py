@@ -65,3 +65,12 @@ def test_removed_tools_lose_their_grant(tmp_path: Path) -> None:
 
     assert command[-1].endswith(",Read(//proc/**),Agent,Write,Skill")
     assert not any("Write(" in word for word in command)
+
+
+def test_conversation_is_resumed_from_its_copy_and_may_be_kept(tmp_path: Path) -> None:
+    case = make_case(tmp_path, history_file="h.jsonl")
+
+    for arm in Arm:
+        command = agent_command(BINARY, make_request(case, arm), RUN)
+        assert command[command.index("--resume") + 1] == "/runs/eval-1/out/history.jsonl"
+        assert "--no-session-persistence" not in command

@@ -15,6 +15,7 @@ from pytest_plugin_eval.cases.fingerprint import (
     newer_files,
     plugin_hash,
     prompt_hash,
+    scaffold_hash,
     settings_hash,
 )
 from tests.support.agents import make_case, write_files, write_plugin
@@ -78,8 +79,9 @@ def test_other_settings_do_not(changes: dict[str, object]) -> None:
         ({"evals/hello/prompt.md": "other"}, False),
         ({".git/HEAD": "other"}, False),
         ({"lib/__pycache__/a.pyc": "other"}, False),
+        ({".in_use/4711": "{}"}, False),
     ],
-    ids=["changed", "added", "suite", "repository", "cache"],
+    ids=["changed", "added", "suite", "repository", "cache", "agent"],
 )
 def test_bytes_of_the_plugin(tmp_path: Path, files: dict[str, str], changes: bool) -> None:
     root = write_plugin(tmp_path)
@@ -156,3 +158,34 @@ def test_newer_files_are_those_of_the_plugin(tmp_path: Path) -> None:
     case = make_case(root)
 
     assert newer_files([case, case], 2000.0) == ("b.md", "skills/a/SKILL.md")
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"history_file": "h.jsonl"}, "h.jsonl"),
+        ({"add_dirs": ("data",)}, "data/sub/x.txt"),
+        ({"add_dirs": ("data",)}, "data/new.txt"),
+    ],
+    ids=["conversation", "opened-file", "opened-directory"],
+)
+def test_what_the_agent_finds_changes_the_hash_of_the_settings(
+    tmp_path: Path, changes: dict[str, object], name: str
+) -> None:
+    files = {f"evals/hello/{path}": "one" for path in ("h.jsonl", "data/sub/x.txt")}
+    case = make_case(write_files(tmp_path, files), **changes)
+    before = settings_hash(case)
+
+    write_files(tmp_path, {f"evals/hello/{name}": "two"})
+
+    assert settings_hash(case) != before
+
+
+def test_script_has_a_hash_of_its_own(tmp_path: Path) -> None:
+    case = make_case(write_files(tmp_path, {"evals/hello/s.sh": "one"}), scaffold_script="s.sh")
+    settings, script = settings_hash(case), scaffold_hash(case)
+
+    write_files(tmp_path, {"evals/hello/s.sh": "two"})
+
+    assert (settings_hash(case) == settings, scaffold_hash(case) == script) == (True, False)
+    assert scaffold_hash(make_case(tmp_path)) == ""

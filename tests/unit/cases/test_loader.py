@@ -21,6 +21,7 @@ from pytest_plugin_eval.cases.model import (
     ToolUsedSpec,
 )
 from pytest_plugin_eval.errors import CaseError
+from tests.support.histories import history
 from tests.support.suites import MANIFEST, ONE_GRADER, case_of, load, write_tree
 
 FULL_PROMPT = """\
@@ -70,7 +71,7 @@ graders:
   - {type: llm, name: u, criteria: c, focus: files, weight: 0.5}
   - {type: baseline, name: t, criteria: c, baseline_file: ref/run.jsonl}
 """
-CONTEXT_FILES = {"h.jsonl": "{}\n", "docs/a.md": "", "ref/run.jsonl": '{"type": "result"}\n\n'}
+CONTEXT_FILES = {"h.jsonl": history(), "docs/a.md": "", "ref/run.jsonl": '{"type": "result"}\n\n'}
 
 
 def test_prompt_file_alone(tmp_path: Path) -> None:

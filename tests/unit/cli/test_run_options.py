@@ -101,7 +101,6 @@ def test_value(seen: _Seen, option: str, text: str, value: object) -> None:
         (["--mocks", "on"], "--mocks: expected record or off, got 'on'"),
         (["--mocks", "off"], "--mocks off: not available in this version yet"),
         (["--allow-real-servers"], "--allow-real-servers: not available in this version yet"),
-        (["--scaffold"], "--scaffold: not available in this version yet"),
         (["--report", "x.html"], "--report: not available in this version yet"),
         (
             ["--publish-report"],
@@ -129,8 +128,19 @@ def test_accepted_for_nothing(seen: _Seen) -> None:
     assert (said, seen.target) == ("", ".")
 
 
-def test_scaffold_taken_back(seen: _Seen) -> None:
-    assert invoke("--scaffold", "--no-scaffold") == ""
+@pytest.mark.parametrize(
+    ("arguments", "scaffold"),
+    [
+        (["--scaffold"], True),
+        (["--scaffold", "--no-scaffold"], False),
+        (["--no-scaffold", "--scaffold"], True),
+        ([], False),
+    ],
+)
+def test_last_word_on_scaffold_counts(seen: _Seen, arguments: list[str], scaffold: bool) -> None:
+    assert invoke(*arguments) == ""
+    assert seen.options.scaffold is scaffold
+    assert ("--eval-scaffold" in seen.options.pytest_arguments()) is scaffold
 
 
 def test_target_and_lists(seen: _Seen) -> None:

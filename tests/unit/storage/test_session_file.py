@@ -258,3 +258,35 @@ def test_directory_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(RecordError, match="cannot read what the session was"):
         read_session_file(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("was", "is_", "line"),
+    [
+        ("one", "two", "the scaffold script has changed since, of evals/a"),
+        ("one", "", "the scaffold script (--eval-scaffold) was run, is not run, of evals/a"),
+        ("", "two", "the scaffold script (--eval-scaffold) was not run, is run, of evals/a"),
+    ],
+    ids=["changed", "no-more", "newly"],
+)
+def test_script_that_was_run_bears_on_the_runs(
+    tmp_path: Path, was: str, is_: str, line: str
+) -> None:
+    keep_session_file(tmp_path, _cases(a=replace(ONE, scaffold=was)))
+    then = read_session_file(tmp_path)
+    assert then is not None
+
+    assert differences(then, _cases(a=replace(ONE, scaffold=is_))) == (line,)
+    assert differences(then, then) == ()
+
+
+@pytest.mark.parametrize("scaffold", [False, True])
+def test_script_is_a_fact_only_where_it_is_run(tmp_path: Path, scaffold: bool) -> None:
+    case = replace(
+        case_of(tmp_path, {"prompt.md": "p\n", "s.sh": "", **ONE_GRADER}),
+        scaffold_script="s.sh",
+    )
+
+    facts = session_facts([case], Settings(scaffold=scaffold), agent_version="1", env={})
+
+    assert bool(facts.cases["evals/it"].scaffold) is scaffold
