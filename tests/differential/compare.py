@@ -81,14 +81,15 @@ def compare(
     script: object,
     *options: str,
     target: str = ".",
+    name: str | None = None,
     cwd: str = "..",
     env: Mapping[str, str] | None = None,
 ) -> Comparison:
     """Run both commands, side by side, each against a server of its own.
 
-    They stand in *cwd* and get *target*, both relative to the suite's root.
+    They stand in *cwd* and get *target*, both relative to the suite's root; or *name* as it is.
     """
-    path, place = suite.root / target, suite.root / cwd
+    path, place = suite.root / target if name is None else Path(name), suite.root / cwd
     with (
         ScriptedApi(script) as first,
         ScriptedApi(script) as second,
