@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from pytest_plugin_eval.cases.mock import MockServer
     from pytest_plugin_eval.cases.model import GraderSpec
 
-__all__ = ["Case", "Plugin", "Source"]
+__all__ = ["PAID_TYPES", "Case", "Plugin", "Source"]
+
+PAID_TYPES = frozenset({"llm", "baseline"})
+"""Types of graders that ask a judge."""
 
 
 class Source(StrEnum):

@@ -14,7 +14,6 @@ from pytest_plugin_eval.cases.case import Case, Plugin, Source
 
 __all__ = [
     "GRADER_TYPES",
-    "PAID_TYPES",
     "BaselineSpec",
     "Case",
     "CaseFile",
@@ -156,7 +155,6 @@ GRADER_TYPES: dict[str, type[_Grader]] = {
     "llm": LlmSpec,
     "baseline": BaselineSpec,
 }
-PAID_TYPES = frozenset({"llm", "baseline"})
 
 Name = Annotated[str, Field(min_length=1, description="a string of at least one character")]
 Runs = Annotated[int, Field(ge=1, le=50, description="a whole number from 1 to 50")]

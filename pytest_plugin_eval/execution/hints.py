@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_plugin_eval.cases.advisories import Advisory, offer
+from pytest_plugin_eval.cases.case import PAID_TYPES, Case
 from pytest_plugin_eval.cases.hints import Circumstances, Hint, hints
 from pytest_plugin_eval.cases.manifest import declared_servers
-from pytest_plugin_eval.cases.model import PAID_TYPES, Case
 from pytest_plugin_eval.cases.plugin_skills import declared_skills
 from pytest_plugin_eval.graders.grade import with_only_of
 from pytest_plugin_eval.graders.javascript import Question, ask

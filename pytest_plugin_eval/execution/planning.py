@@ -9,15 +9,15 @@ from pathlib import Path
 
 from pytest_plugin_eval.agents.grants import not_granted
 from pytest_plugin_eval.cases.advisories import Advisory, advisories
+from pytest_plugin_eval.cases.case import PAID_TYPES, Case
 from pytest_plugin_eval.cases.hints import Hint
-from pytest_plugin_eval.cases.model import PAID_TYPES, Case
 from pytest_plugin_eval.errors import CaseError
 from pytest_plugin_eval.execution.hints import case_hints
 from pytest_plugin_eval.graders.grade import has_scored_free_grader, with_only_of
 from pytest_plugin_eval.records.model import Arm, RunKey
 from pytest_plugin_eval.scoring.info import DEFAULT_RUNS, case_info
 from pytest_plugin_eval.scoring.model import CaseInfo, Plan
-from pytest_plugin_eval.settings import Ablation, Mode, Settings
+from pytest_plugin_eval.settings import Ablation, Settings
 
 __all__ = ["PlannedCase", "plan_case"]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from pytest_plugin_eval.cases.case import PAID_TYPES
 from pytest_plugin_eval.cases.mock import has_own_mocks
 from pytest_plugin_eval.cases.model import (
-    PAID_TYPES,
     BaselineSpec,
     Case,
     FileExistsSpec,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pytest_plugin_eval.cases.model import PAID_TYPES
+from pytest_plugin_eval.cases.case import PAID_TYPES
 from pytest_plugin_eval.scoring.aggregate import is_skipped_at_ceiling
 from pytest_plugin_eval.scoring.model import RunReport, SuiteResult, Verdict, VerdictStatus
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from pytest_plugin_eval.cases.model import PAID_TYPES
+from pytest_plugin_eval.cases.case import PAID_TYPES
 from pytest_plugin_eval.records.model import Vote
 from pytest_plugin_eval.scoring.model import CaseResult, RunReport, VerdictStatus
 from pytest_plugin_eval.text import decimals, plural

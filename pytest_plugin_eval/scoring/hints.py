@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from pytest_plugin_eval.cases.model import PAID_TYPES
+from pytest_plugin_eval.cases.case import PAID_TYPES
 from pytest_plugin_eval.records.model import Arm
 from pytest_plugin_eval.scoring.model import RunReport, Verdict, VerdictStatus
 from pytest_plugin_eval.text import plural, shown

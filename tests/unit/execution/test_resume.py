@@ -36,7 +36,9 @@ from tests.support.suites import ONE_GRADER, case_of
 
 VERSION = "2.1.332"
 SETTINGS = Settings(runs=2)
-MEASURED = [Ending.COMPLETED, Ending.TURN_LIMIT, Ending.TIMED_OUT, Ending.STOPPED]
+MEASURED = [
+    Ending.COMPLETED, Ending.TURN_LIMIT, Ending.TIMED_OUT, Ending.STOPPED, Ending.ABORTED
+]  # fmt: skip
 UNMEASURED = [ending for ending in Ending if ending not in MEASURED]
 
 
