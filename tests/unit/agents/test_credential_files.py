@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_plugin_eval.agents.credential_files import file_secrets
+from pytest_plugin_eval.agents.credential_files import credential_paths, file_secrets
 
 KEY = "-----BEGIN PRIVATE KEY-----\nfirst-line\nsecond-line\n-----END PRIVATE KEY-----"
 ACCOUNT = {
@@ -110,3 +110,20 @@ def test_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
 
     assert file_secrets({"AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "pipe")}) == ()
+
+
+def test_paths_of_credentials_are_those_that_variables_name() -> None:
+    env = {
+        "GOOGLE_APPLICATION_CREDENTIALS": "/srv/google.json",
+        "AWS_CONFIG_FILE": "/srv/aws",
+        "AZURE_CLIENT_CERTIFICATE_PATH": "/srv/cert.pem",
+        "AZURE_FEDERATED_TOKEN_FILE": "relative",
+        "AWS_SHARED_CREDENTIALS_FILE": "",
+        "SSL_CERT_FILE": "/srv/authorities",
+    }
+
+    assert credential_paths(env) == (
+        Path("/srv/google.json"),
+        Path("/srv/aws"),
+        Path("/srv/cert.pem"),
+    )

@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_plugin_eval.agents.environment import agent_environment, inherited, secret_values
+from pytest_plugin_eval.agents.environment import (
+    agent_environment,
+    inherited,
+    secret_names,
+    secret_values,
+)
 from pytest_plugin_eval.agents.sandbox import Sandbox
 
 RUN = Sandbox(Path("/runs/eval-1"))
@@ -106,3 +111,21 @@ def test_secrets_are_the_values_of_credential_variables(
     name: str, value: str, secrets: tuple[str, ...]
 ) -> None:
     assert secret_values({name: value}) == secrets
+
+
+def test_variables_that_a_shell_does_not_get() -> None:
+    kept = {
+        "EVAL_TOKEN": "t",
+        "HTTP_PROXY": "http://proxy",
+        "AWS_SHARED_CREDENTIALS_FILE": "/home/me/.aws/credentials",
+        "MAX_THINKING_TOKENS": "1",
+    }
+    withheld = {
+        "ANTHROPIC_API_KEY": "k",
+        "ANTHROPIC_BASE_URL": "https://me:pass@host",
+        "ANTHROPIC_CUSTOM_HEADERS": "a: b",
+        "AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://169.254.170.2/x",
+        "MSI_ENDPOINT": "http://169.254.169.254/x",
+    }
+
+    assert secret_names({**withheld, **kept}) == tuple(withheld)

@@ -14,6 +14,7 @@ from pytest_plugin_eval.agents.grants import (
     parse_entry,
     parse_grants,
     parse_removals,
+    usable,
 )
 from tests.support.agents import make_case
 
@@ -57,9 +58,11 @@ def test_grants_are_kept_in_order_and_once() -> None:
         ("Artifact", "not available in an evaluation"),
         ("Bad(", "'Bad(' is no grant, expected Tool or Tool(pattern)"),
         ("mcp__*", "is no grant"),
-        ("Bash", "'Bash' is refused: the sandbox that would confine a shell is not there yet"),
-        ("Bash(git *)", "'Bash(git *)' is refused"),
-        ("PowerShell", "'PowerShell' is refused"),
+        ("Write(", "'Write(' is no grant"),
+        ("Wri*", "'Wri*' is no grant"),
+        ("*", "'*' is no grant"),
+        ("mcp__*__send", "is no grant"),
+        ("PowerShell", "'PowerShell' is refused: no sandbox confines it, expected 'Bash'"),
     ],
 )
 def test_refused_grant_says_why(entry: str, message: str) -> None:
@@ -96,6 +99,12 @@ def test_removals_are_bare_names() -> None:
         (("mcp__x__y", "mcp__x__z"), ("mcp__x__*",), ()),
         (("mcp__x__y",), ("mcp__x",), ()),
         (("mcp__xx__y",), ("mcp__x",), ("mcp__xx__y",)),
+        (("mcp__plugin_a_b__c",), ("mcp__plugin_a_b__*",), ()),
+        (("mcp__plugin_a_b__*",), ("mcp__plugin_a_b__*",), ()),
+        (("mcp__plugin_a_b__*",), ("mcp__plugin_a_b__c",), ("mcp__plugin_a_b__*",)),
+        (("Bash(ls *)", "Bash"), ("Bash",), ()),
+        (("Bash", "Bash(git log *)"), ("Bash(git *)",), ("Bash(git log *)",)),
+        (("WebFetch(domain:x.com)",), ("WebFetch(domain:y.com)",), ("WebFetch(domain:x.com)",)),
         (
             ("Read(/etc/**)", "Read(~/x)", "Grep(../x)"),
             (),
@@ -122,6 +131,23 @@ def test_grants_stand_before_the_entries_of_the_case() -> None:
         ToolEntry("Skill"),
         ToolEntry("Read"),
     )
+
+
+def test_what_is_taken_away_is_not_usable() -> None:
+    case = make_case(
+        Path("/plugin"), allowed_tools=("Skill", "Read"), disallowed_tools=("Read", "Bash(rm *)")
+    )
+
+    assert usable(case, ("Write", "Bash", "Bash(git *)"), ("Write",)) == (
+        ToolEntry("Bash"),
+        ToolEntry("Bash", "git *"),
+        ToolEntry("Skill"),
+    )
+
+
+@pytest.mark.parametrize("entry", [ToolEntry("Bash"), ToolEntry("Bash", "git *")])
+def test_shell_stands_in_place_of_the_searching_tools(entry: ToolEntry) -> None:
+    assert offered_tools([entry]) == ("Read", "Skill", "Agent", "TaskStop", "ToolSearch", "Bash")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,12 @@ from typing import Any
 
 import pytest
 
-from pytest_plugin_eval.agents.proof import contamination, forget_plugins, not_loaded
+from pytest_plugin_eval.agents.proof import (
+    contamination,
+    forget_plugins,
+    not_loaded,
+    shell_failure,
+)
 from pytest_plugin_eval.cases.model import ToolUsedSpec
 from pytest_plugin_eval.records.model import Arm
 from pytest_plugin_eval.records.trace import Trace
@@ -199,6 +204,12 @@ def test_plugin_changed_between_two_sessions_is_read_anew(tmp_path: Path) -> Non
             {"plugins": [], "memory_paths": {"auto": "/home/me/memory/"}},
             "memory is read from /home/me/memory/",
         ),
+        (
+            {"plugins": [], "tools": ["Bash"], "sandbox_enabled": False},
+            "the shell runs outside of the sandbox, such as by a machine policy",
+        ),
+        ({"plugins": [], "tools": ["Bash"], "sandbox_enabled": True}, None),
+        ({"plugins": [], "tools": ["Read"], "sandbox_enabled": False}, None),
         ({"plugins": [BUILT_IN]}, None),
     ],
 )
@@ -253,3 +264,33 @@ def test_hooks_that_cannot_be_told_are_not_held_against_the_plugin(
     case = make_case(write_plugin(tmp_path, files))
 
     assert contamination(trace(hook("PreToolUse"), init_of(tmp_path)), case, Arm.WITH, RUN) is None
+
+
+def answer(text: object, *, is_error: bool = True) -> dict[str, Any]:
+    block = {"type": "tool_result", "tool_use_id": "t", "content": text, "is_error": is_error}
+    return {"type": "user", "message": {"role": "user", "content": [block]}}
+
+
+NO_SANDBOX = "Sandbox is required but failed to initialize: no sockets"
+
+
+def test_command_that_cannot_be_confined_is_no_measurement() -> None:
+    found = shell_failure(trace(answer("fine", is_error=False), answer(NO_SANDBOX)))
+
+    assert found == f"the shell's sandbox does not start: {NO_SANDBOX}"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        answer(f"Exit code 1\n{NO_SANDBOX}"),
+        answer(NO_SANDBOX, is_error=False),
+        answer([{"type": "text", "text": NO_SANDBOX}]),
+        {"type": "assistant", "message": {"content": [{"type": "text", "text": NO_SANDBOX}]}},
+        {"type": "user", "message": NO_SANDBOX},
+        {"type": "user", "message": {"content": NO_SANDBOX}},
+    ],
+    ids=["printed", "no-error", "blocks", "said", "text", "content"],
+)
+def test_words_of_a_command_are_no_failure_of_the_sandbox(event: dict[str, Any]) -> None:
+    assert shell_failure(trace(event)) is None

@@ -153,3 +153,52 @@ def test_characters_that_rules_read_otherwise_are_wildcards(tmp_path: Path) -> N
     root = write_plugin(tmp_path / r"a[b]\c*d")
 
     assert f"Read(/{tmp_path}/a?b??c?d/evals/**)" in deny_rules(make_case(root), RUN)
+
+
+def test_repository_around_the_plugin_is_denied(tmp_path: Path) -> None:
+    root = write_plugin(tmp_path / "repo" / "plugins" / "demo", {"../../.git/HEAD": ""})
+
+    rules = deny_rules(make_case(root), RUN)
+
+    assert f"Read(/{tmp_path}/repo/.git/**)" in rules
+    assert f"Edit(/{tmp_path}/repo/.git/**)" in rules
+
+
+def test_repository_of_a_worktree_is_denied_where_it_lies(tmp_path: Path) -> None:
+    kept = tmp_path / "main" / ".git" / "worktrees" / "tree"
+    root = write_plugin(tmp_path / "tree", {".git": f"gitdir: {kept}\n"})
+    write_files(kept, {"commondir": "../..\n"})
+
+    rules = deny_rules(make_case(root), RUN)
+
+    assert f"Read(/{kept}/**)" in rules
+    assert f"Read(/{tmp_path}/main/.git/**)" in rules
+
+
+def test_submodule_names_its_repository_relatively(tmp_path: Path) -> None:
+    root = write_plugin(
+        tmp_path / "whole" / "sub",
+        {".git": "gitdir: ../.git/modules/sub\n", "../.git/modules/sub/HEAD": ""},
+    )
+
+    assert f"Read(/{tmp_path}/whole/.git/modules/sub/**)" in deny_rules(make_case(root), RUN)
+
+
+@pytest.mark.parametrize("text", ["", "gitdir:", "something else"])
+def test_file_called_git_that_names_nothing_is_denied_itself(tmp_path: Path, text: str) -> None:
+    root = write_plugin(tmp_path / "demo", {".git": text})
+
+    assert f"Read(/{root}/.git)" in deny_rules(make_case(root), RUN)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        ToolEntry("Bash"),
+        ToolEntry("Bash", "git *"),
+        ToolEntry("WebFetch", "domain:x.com"),
+        ToolEntry("mcp__plugin_a_b__*"),
+    ],
+)
+def test_grants_without_a_path_are_rules_as_they_are(entry: ToolEntry, tmp_path: Path) -> None:
+    assert allow_rules(make_case(tmp_path), Arm.WITHOUT, RUN, [entry]) == (str(entry),)
