@@ -31,7 +31,6 @@ from pytest_plugin_eval.scoring.runs import run_report
 from pytest_plugin_eval.settings import Mode, Settings
 from pytest_plugin_eval.spending.ledger import Ledger
 from pytest_plugin_eval.spending.limiter import Limiter
-from pytest_plugin_eval.text import dollars
 
 __all__ = ["Made", "RunMaker"]
 
@@ -263,8 +262,8 @@ class RunMaker:
             return _Refusal(reason)
         if self._ledger.may_start():
             return None
-        ceiling_usd, spent_usd = self._ledger.ceiling_usd, self._ledger.spent_usd
-        text = f"cost ceiling ${ceiling_usd:g} reached, {dollars(spent_usd)} spent"
+        # Without what was spent by now: it would make another reason of each run.
+        text = f"cost ceiling ${self._ledger.ceiling_usd:g} reached"
         return _Refusal(text, is_at_ceiling=True)
 
     def _note(self, planned: PlannedCase, record: RunRecord) -> None:

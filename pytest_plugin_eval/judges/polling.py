@@ -18,7 +18,7 @@ from pytest_plugin_eval.judges.reply import reading
 from pytest_plugin_eval.judges.tally import Tally, tallied
 from pytest_plugin_eval.records.model import Vote
 from pytest_plugin_eval.spending.prices import has_price_list
-from pytest_plugin_eval.text import cut, dollars, one_line, shown, without_surrogates
+from pytest_plugin_eval.text import cut, one_line, shown, without_surrogates
 from pytest_plugin_eval.waiting import awaited
 
 if TYPE_CHECKING:
@@ -353,7 +353,7 @@ class Judge:
         ledger = self._ledger
         if ledger.may_start():
             return None
-        text = f"cost ceiling ${ledger.ceiling_usd:g} reached, {dollars(ledger.spent_usd)} spent"
+        text = f"cost ceiling ${ledger.ceiling_usd:g} reached"
         return _Trouble(text, refused=True)
 
     def _unpriceable(self, model: str) -> _Trouble | None:

@@ -204,7 +204,7 @@ def judged_suite(**fields: object) -> SuiteResult:
     """Return a suite with judges: good, of unknown price, cut at the ceiling, judge failed."""
     good, dear = case_info("good"), case_info("dear", runs=plan(2, 1))
     cut, down = case_info("cut"), case_info("down", runs=plan(1, 1))
-    ceiling = unjudged("S", "cost ceiling $0.12 reached, $0.12 spent")
+    ceiling = unjudged("S", "cost ceiling $0.12 reached")
     failed = unjudged("E", "the judge gave no answer: 529 overloaded")
     again = run("with-2", (judged("P", "PPF"),), case=good, cost_usd=0.02, judge_cost_usd=0.003)
     cases = [
@@ -240,7 +240,7 @@ def judged_suite(**fields: object) -> SuiteResult:
             run("without-1", (failed,), case=down),
         ),
     ]
-    reason = "cost ceiling $0.12 reached, $0.12 spent"
+    reason = "cost ceiling $0.12 reached"
     values: dict[str, object] = {
         "ceiling_usd": 0.12,
         "spent_usd": 0.12,

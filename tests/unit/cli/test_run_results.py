@@ -1,4 +1,4 @@
-"""Where `plugin-eval run` puts the results of an installed plugin, as far as no run is needed."""
+"""What `plugin-eval run` makes of an installed plugin, as far as no run is needed."""
 
 from __future__ import annotations
 
@@ -51,3 +51,33 @@ def test_name_of_several_has_no_document(
     out, err = capfd.readouterr()
     expected = "Error: twin: is the name of 2 installed plugins, expected one of twin@a, twin@b\n"
     assert (status, out, err) == (1, "", expected)
+
+
+@pytest.mark.parametrize(
+    ("target", "ablation", "expected"),
+    [
+        ("mine", None, {"--trust-plugin", "--eval-ablation=with-without"}),
+        ("mine", "none", {"--trust-plugin", "--eval-ablation=none"}),
+        ("../plug", None, set()),
+        ("../plug", "none", {"--eval-ablation=none"}),
+    ],
+)
+def test_installed_plugin_is_trusted_and_compared(
+    workplace: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    target: str,
+    ablation: str | None,
+    expected: set[str],
+) -> None:
+    given: list[str] = []
+
+    def main(words: list[str], **_: object) -> pytest.ExitCode:
+        given.extend(words)
+        return pytest.ExitCode.USAGE_ERROR
+
+    monkeypatch.setattr(pytest, "main", main)
+
+    run_evals(target, RunOptions(ablation=ablation))
+
+    found = {word for word in given if word.startswith(("--trust", "--eval-ablation"))}
+    assert found == expected

@@ -165,7 +165,7 @@ def test_failed_call_leaves_the_grader_undecided_and_the_others_count() -> None:
 @pytest.mark.parametrize(
     ("price_usd", "ceiling_usd", "reason"),
     [
-        pytest.param(0.25, 0.0, "cost ceiling $0 reached, $0.00 spent", id="ceiling"),
+        pytest.param(0.25, 0.0, "cost ceiling $0 reached", id="ceiling"),
         pytest.param(None, 1.0, "the price of judge model 'judge-1' is unknown", id="no price"),
     ],
 )

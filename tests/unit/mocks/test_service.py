@@ -15,10 +15,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from pytest_plugin_eval.agents.loopback import with_loopback_direct
 from pytest_plugin_eval.cases.mock import Place, PlacedServer
 from pytest_plugin_eval.errors import AgentError
 from pytest_plugin_eval.mocks.asking import Asked
-from pytest_plugin_eval.mocks.service import MockService, OpenMocks, with_loopback_direct
+from pytest_plugin_eval.mocks.service import MockService, OpenMocks
 from tests.support.mocks import agent_tool, mock_tool, placed, run_mocks
 
 pytest.importorskip("mcp", reason="the extra `mocks` is not installed")

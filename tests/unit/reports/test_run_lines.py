@@ -146,7 +146,7 @@ def test_unreadable_votes_are_told(votes: str, note: str) -> None:
     ("status", "word", "mark", "why"),
     [
         ("E", "errored", "!", "the judge gave no answer: 529 overloaded"),
-        ("S", "skipped", "\N{EN DASH}", "cost ceiling $0.12 reached, $0.12 spent"),
+        ("S", "skipped", "\N{EN DASH}", "cost ceiling $0.12 reached"),
     ],
 )
 def test_run_that_no_judge_judged_was_not_measured(

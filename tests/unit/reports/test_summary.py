@@ -23,7 +23,7 @@ from tests.support.results import (
     verdict,
 )
 
-REASON = "cost ceiling $1 reached, $1.01 spent"
+REASON = "cost ceiling $1 reached"
 
 
 def _summary(*runs: RunReport, partial: str | None = None, **fields: object) -> list[str]:
