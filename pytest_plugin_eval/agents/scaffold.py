@@ -45,6 +45,7 @@ class Scaffold:
         """Prepare to run *script* in the workspace; *env* is the user's environment."""
         self._script = script
         self._cwd = sandbox.workspace
+        self._config = sandbox.config
         self._env = _environment(sandbox, env)
         self._timeout_s = timeout_s
         self._events: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -63,6 +64,7 @@ class Scaffold:
         Nothing that it started is left running, as far as it can be found. Raises `OSError` when
         there is no ``bash``.
         """
+        configured = _contents(self._config)
         process = subprocess.Popen(
             ["bash", str(self._script)],  # noqa: S607 - the user's own
             cwd=self._cwd,
@@ -80,9 +82,14 @@ class Scaffold:
             event = "timeout"
         finally:
             self._end(process, readers)
-        if event == "exit":
-            return self._failure(process.returncode)
         name = f"scaffold_script {shown(self._script.name)}"
+        if event == "exit":
+            changed = configured != _contents(self._config)
+            return self._failure(process.returncode) or (
+                f"{name} changed the configuration of the agent, expected files in the workspace"
+                if changed
+                else None
+            )
         if event == "stop":
             return f"{name} was ended with the session"
         return f"{name} did not end within {self._timeout_s:g} s and was ended{self._said()}"
@@ -127,6 +134,15 @@ class Scaffold:
     def _said(self) -> str:
         said = self._stderr.text().strip() or self._stdout.text().strip()
         return f": {said}" if said else ""
+
+
+def _contents(directory: Path) -> dict[str, bytes | None]:
+    """Return what is in a directory, by name; ``None`` for what is no file that can be read."""
+    found: dict[str, bytes | None] = {}
+    for path in directory.iterdir():
+        with contextlib.suppress(OSError):
+            found[path.name] = path.read_bytes() if path.is_file() else None
+    return found
 
 
 def _environment(sandbox: Sandbox, env: Mapping[str, str]) -> dict[str, str]:

@@ -19,6 +19,7 @@ from tests.support.agents import make_case, make_request, tool_results, write_pl
 from tests.support.script import rule, script, tool
 from tests.support.scripted_api import ScriptedApi
 
+CONFIGURED = "scaffold_script 'stage.sh' changed the configuration of the agent, expected files in the workspace"
 LIMIT_S = 60.0
 """Of what has to end soon; with slack for a busy machine."""
 
@@ -208,12 +209,11 @@ def test_script_is_not_run_unless_asked_for(backend: MakeBackend, tmp_path: Path
     ("text", "error"),
     [
         ("echo no $ANTHROPIC_API_KEY >&2; exit 3", "scaffold failed (exit 3): no"),
-        (
-            'echo "{}" > "$HOME/../config/settings.json"',
-            "the configuration directory holds ('settings.json',) before the start",
-        ),
+        ('echo "{}" > "$HOME/../config/settings.json"', CONFIGURED),
+        ('echo "{}" > "$HOME/../config/.claude.json"', CONFIGURED),
+        ('mkdir -p "$HOME/../config/skills/x"', CONFIGURED),
     ],
-    ids=["fails", "configures-the-agent"],
+    ids=["fails", "settings", "what-stands-there", "skills"],
 )
 def test_failed_script_costs_nothing_and_is_not_measured(
     backend: MakeBackend, tmp_path: Path, text: str, error: str
