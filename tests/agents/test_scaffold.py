@@ -19,7 +19,10 @@ from tests.support.agents import make_case, make_request, tool_results, write_pl
 from tests.support.script import rule, script, tool
 from tests.support.scripted_api import ScriptedApi
 
-CONFIGURED = "scaffold_script 'stage.sh' changed the configuration of the agent, expected files in the workspace"
+CONFIGURED = (
+    "scaffold_script 'stage.sh' changed the configuration of the agent, "
+    "expected files in the workspace"
+)
 LIMIT_S = 60.0
 """Of what has to end soon; with slack for a busy machine."""
 
