@@ -58,10 +58,10 @@ def run_evals(text: str, options: RunOptions, *, more: Sequence[str] = ()) -> in
     except TargetError as error:
         click.echo(f"Error: {error}", err=True)
         if error.root is not None:
-            options = _with_both_arms(options, error.plugin_id)
+            options = _of_installed(options, error.plugin_id)
             hand_out(document_of_nothing(error.root, options, plugin_id=error.plugin_id), options)
         return 1
-    options = _with_both_arms(options, target.plugin_id)
+    options = _of_installed(options, target.plugin_id)
     for note in target.notes:
         click.echo(note, err=True)
     watcher = _Watcher()
@@ -76,11 +76,15 @@ def run_evals(text: str, options: RunOptions, *, more: Sequence[str] = ()) -> in
     return exit_code(int(status), controller.partial_reason, controller.signal)
 
 
-def _with_both_arms(options: RunOptions, plugin_id: str | None) -> RunOptions:
-    """Have an installed plugin compared with none, also where its cases find no plugin."""
-    if plugin_id is None or options.ablation is not None:
+def _of_installed(options: RunOptions, plugin_id: str | None) -> RunOptions:
+    """Have an installed plugin trusted, and compared with none also where cases find no plugin.
+
+    Who installed it has decided to run its code; named by path, the directory is not known to be
+    that of an installed plugin. As in the reference.
+    """
+    if plugin_id is None:
         return options
-    return replace(options, ablation="with-without")
+    return replace(options, trust_plugin=True, ablation=options.ablation or "with-without")
 
 
 def exit_code(status: int, partial_reason: str | None, signalled: int | None) -> int:

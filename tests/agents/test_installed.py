@@ -80,7 +80,7 @@ def _run(base: Path, api: ScriptedApi, installs: Installs, *arguments: str) -> R
     (base / "home" / "tmp").mkdir(parents=True)
     (base / "cwd").mkdir()
     done = subprocess.run(
-        [*OURS, "run", *arguments, "--trust-plugin"],
+        [*OURS, "run", *arguments],  # who installs a plugin trusts it
         env={**base_environment(api.url, base / "home"), **installs.env},
         cwd=base / "cwd",
         stdin=subprocess.DEVNULL,

@@ -8,6 +8,7 @@ import pytest
 
 from tests.differential.compare import check, compare
 from tests.differential.suite import GREET, Suite, regex, used
+from tests.support.histories import history
 from tests.support.installs import Installs
 from tests.support.script import rule, script, tool
 
@@ -176,6 +177,19 @@ def test_folder_that_is_the_plugin_of_several(market: Suite, installs: Installs)
         "demo/evals/a",
         "sub/second/evals/b",
     ]
+
+
+def test_conversation_has_both_arms_for_a_name(market: Suite, installs: Installs) -> None:
+    graders = [{"name": "says", **regex("fine")}]
+    context = {"history_file": "h.jsonl"}
+    market.case_yaml("b", execution={"prompt": "Do b."}, context=context, graders=graders)
+    market.write("evals/b/h.jsonl", history())
+    installs.shop("shop", market.root)
+    installs.install("demo@shop")
+
+    result = compare(market, script(rule(turns=["fine"])), name="demo", env=installs.env)
+
+    check("installed with a conversation", result)
 
 
 def test_ambiguous_name(market: Suite, installs: Installs) -> None:
