@@ -60,7 +60,7 @@ def _tools(request: AgentRequest, sandbox: Sandbox, model: str | None) -> Iterat
     entries = usable(case, request.allow_tools, request.disallow_tools)
     allowed = allow_rules(case, request.key.arm, sandbox, entries, request.hidden)
     denied = deny_rules(case, sandbox, request.hidden)
-    yield from ("--tools", ",".join(offered_tools(entries, model)))
+    yield from ("--tools", ",".join(offered_tools(entries, model, allowed)))
     if request.stand_ins is not None:
         allowed = (*allowed, *request.stand_ins.tools)
         yield f"--mcp-config={mcp_config_path(sandbox)}"

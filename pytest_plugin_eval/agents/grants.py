@@ -39,7 +39,7 @@ REMOVABLE = (*OFFERED, *WRITING, *sorted(READ_ONLY - {*OFFERED}), "WebFetch", "W
 
 SHELL = "Bash"
 SEARCHING = frozenset(("Glob", "Grep"))
-"""Tools that the agent leaves out where there is a shell to search with."""
+"""Tools that the agent leaves out where a shell can search and no rule is about them."""
 _NEVER = ("Monitor", "EnterWorktree", "ExitWorktree")
 _OTHER_SHELL = "PowerShell"
 # The agent offers the task tools to these models unasked, to later ones when they are asked for.
@@ -119,10 +119,13 @@ def usable(
     return tuple(entry for entry in listed(case, grants) if entry.tool not in removed)
 
 
-def offered_tools(entries: Sequence[ToolEntry], model: str | None = None) -> tuple[str, ...]:
+def offered_tools(
+    entries: Sequence[ToolEntry], model: str | None = None, rules: Sequence[str] = ()
+) -> tuple[str, ...]:
     """Return the built-in tools that the model is shown, for ``--tools``.
 
-    *model* is the name asked for, ``None`` where the agent chooses one.
+    *model* is the name asked for, ``None`` where the agent chooses one; *rules* are those of
+    ``--allowed-tools``.
     """
     names = {entry.tool for entry in entries}
     writing = WRITING if names.intersection(WRITING) else ()
@@ -133,7 +136,8 @@ def offered_tools(entries: Sequence[ToolEntry], model: str | None = None) -> tup
         for name in names - READ_ONLY - {*WRITING, *OFFERED}
         if not name.startswith("mcp__") and name.isalpha()
     )
-    always = [name for name in OFFERED if SHELL not in names or name not in SEARCHING]
+    searches = SHELL not in names or any(rule.split("(")[0] in SEARCHING for rule in rules)
+    always = [name for name in OFFERED if searches or name not in SEARCHING]
     return (*always, *tasks, *writing, *others)
 
 

@@ -147,7 +147,21 @@ def test_what_is_taken_away_is_not_usable() -> None:
 
 @pytest.mark.parametrize("entry", [ToolEntry("Bash"), ToolEntry("Bash", "git *")])
 def test_shell_stands_in_place_of_the_searching_tools(entry: ToolEntry) -> None:
-    assert offered_tools([entry]) == ("Read", "Skill", "Agent", "TaskStop", "ToolSearch", "Bash")
+    rules = (str(entry), "Read(//runs/**)", "Skill")
+
+    assert offered_tools([entry], rules=rules) == (
+        "Read",
+        "Skill",
+        "Agent",
+        "TaskStop",
+        "ToolSearch",
+        "Bash",
+    )
+
+
+@pytest.mark.parametrize("rule", ["Grep", "Glob(//runs/**)"])
+def test_rule_for_a_searching_tool_keeps_both_beside_a_shell(rule: str) -> None:
+    assert offered_tools([ToolEntry("Bash")], rules=["Bash", rule]) == (*BASE, "Bash")
 
 
 @pytest.mark.parametrize(
