@@ -95,7 +95,8 @@ def rescore(options: RescoreOptions, *, find: Callable[[], JudgeBackend]) -> int
         afresh=not options.no_judge,
     )
     maker = _maker(saved, place, settings, judge, ledger)
-    with contextlib.closing(maker), _directory(saved.directory, started) as directory:
+    place_of_document = _directory(saved, started, no_judge=options.no_judge)
+    with contextlib.closing(maker), place_of_document as directory:
         batch = load_batch(saved, place, settings, maker, judge)
         _announce(batch, saved, settings)
         old = saved.document or _recorded(batch, saved, place, settings)
@@ -111,7 +112,8 @@ def rescore(options: RescoreOptions, *, find: Callable[[], JudgeBackend]) -> int
         _tell(found, graded)
         needed = min(settings.judge_votes, old.votes or settings.judge_votes)
         _say_all(noise_lines(noise_of(suite.cases, graded.votes, needed=needed)))
-        _write(suite, [directory / "aggregate-result.json", options.json])
+        document = None if directory is None else directory / "aggregate-result.json"
+        _write(suite, [document, options.json])
         return _exit_code(batch, graded.reports, found)
 
 
@@ -152,8 +154,16 @@ def _maker(
 
 
 @contextlib.contextmanager
-def _directory(results: Path, now: datetime) -> Iterator[Path]:
-    """Make a directory for the new document before anything is spent; remove it if left empty."""
+def _directory(saved: SavedResults, now: datetime, *, no_judge: bool) -> Iterator[Path | None]:
+    """Make a directory for the new document before anything is spent; remove it if left empty.
+
+    Recordings are in version control, and get nothing but votes: there is none for these.
+    """
+    results = saved.directory
+    if saved.is_recordings:
+        with contextlib.nullcontext() if no_judge else _alone(results, results):
+            yield None
+        return
     try:
         directory = new_results_directory(results / RESCORED, now)
     except OSError as error:
@@ -186,6 +196,8 @@ def _alone(results: Path, place: Path) -> Iterator[None]:
         lock.acquire(timeout=0)
     except Timeout:
         raise EvalError(f"{results} is being rescored already; wait for the end of that") from None
+    except OSError as error:
+        raise EvalError(_unwritable(place)) from error
     try:
         yield
     finally:
@@ -247,10 +259,14 @@ def _announce_judge(batch: Batch, saved: SavedResults, judge: Judge) -> None:
 def _check_writable(directories: Iterable[Path]) -> None:
     for directory in directories:
         if not os.access(directory, os.W_OK):
-            raise EvalError(
-                f"{directory}: cannot be written to, and votes are kept in the records; copy the "
-                "results to another place, or pass --no-judge"
-            )
+            raise EvalError(_unwritable(directory))
+
+
+def _unwritable(directory: Path) -> str:
+    return (
+        f"{directory}: cannot be written to, and votes are kept in the records; copy the results "
+        "to another place, or pass --no-judge"
+    )
 
 
 def _graded(batch: Batch, maker: RunMaker, interrupts: Interrupts) -> _Graded:

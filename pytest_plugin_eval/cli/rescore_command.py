@@ -33,7 +33,8 @@ def rescore(results: str, **given: object) -> int:
     RESULTS is the results directory of a session, or a directory of recordings. No agent is run.
     Cases and graders are taken as they are on disk now. The judge is asked again, and its votes are
     added to the records; before it is asked a line says how many votes it is and about what they
-    cost. The new document goes to RESULTS/rescored/<UTC time>; the old one stays.
+    cost. The new document goes to RESULTS/rescored/<UTC time>, of recordings only to --json; the
+    old one stays.
 
     Exit code: 0 all records were graded; 1 one was not, or an error; 2 stopped by the cost ceiling;
     130, 143, 129 interrupted by SIGINT, SIGTERM, SIGHUP.

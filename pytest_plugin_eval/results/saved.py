@@ -35,6 +35,11 @@ class SavedResults:
     document: SavedDocument | None
     """``None`` for recordings, and for a session that was killed before it wrote one."""
 
+    @property
+    def is_recordings(self) -> bool:
+        """Whether these are records alone, and no results of a session."""
+        return self.records == self.directory and self.document is None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuitePlace:

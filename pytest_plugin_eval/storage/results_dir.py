@@ -130,7 +130,7 @@ def named_results_directory(directory: Path, session: str) -> None:
 
 def check_resumable(directory: Path) -> None:
     """Raise `SettingsError`, naming a near one, for what is no results directory."""
-    if any((directory / name).exists() for name in (*_PARTS, MARKER)):
+    if _is_of_session(directory):
         return
     what = "is no results directory" if directory.is_dir() else "is not there"
     raise SettingsError(
@@ -195,6 +195,16 @@ def _check_free(directory: Path, session: str, option: str) -> None:
         )
 
 
+def _is_of_session(directory: Path) -> bool:
+    """Return whether a session made runs here, or was about to.
+
+    Documents lie elsewhere as well: a replay's directory has nothing else, nor has a rescoring's.
+    """
+    if any((directory / name).is_file() for name in (SESSION_FILE, MARKER)):
+        return True
+    return (directory / _RUNS).is_dir() and (directory / _DOCUMENT).is_file()
+
+
 def _nearest(directory: Path) -> str:
     """Return which results directory may have been meant, as a part of a message."""
     # The directory of a session with several plugins holds one for each.
@@ -203,9 +213,8 @@ def _nearest(directory: Path) -> str:
             return f", did you mean {str(path.parent)!r}?"
     # A plugin, its eval directory or the directory of all results: the newest one below it.
     for base in (directory, directory / "results", directory / "evals" / "results"):
-        for found in results_directories(base):
+        for found in filter(_is_of_session, results_directories(base)):
             return f", did you mean the newest, {str(found)!r}?"
-    near = did_you_mean(
-        directory.name, (path.name for path in results_directories(directory.parent))
-    )
+    siblings = filter(_is_of_session, results_directories(directory.parent))
+    near = did_you_mean(directory.name, (path.name for path in siblings))
     return near.replace(", did you mean '", f", did you mean '{directory.parent}/", 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from pytest_plugin_eval.cases import discovery
 from pytest_plugin_eval.cases.fingerprint import settings_hash
@@ -387,9 +389,48 @@ def test_recordings_are_compared_with_their_own_votes(
     code = Saved(saved.plugin, recordings).rescore(FakeBackend("FAIL"))
 
     out = capsys.readouterr().out
+    assert [path.name for path in recordings.iterdir()] == ["evals"]
     assert code == 0
     assert "first with-2 tone: passed -> failed: judge votes: FAIL FAIL FAIL (before: PASS" in out
     assert "4 of 8 verdicts changed" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "left"),
+    [({"json": True}, {"evals", "copy.json"}), ({"no_judge": True}, {"evals"})],
+    ids=["copy", "no judge"],
+)
+def test_recordings_get_no_document(
+    saved: Saved, options: dict[str, bool], left: set[str], capsys: Captured
+) -> None:
+    recordings = saved.plugin / "evals/recordings"
+    shutil.copytree(saved.results / "runs", recordings)
+    copy = {"json": recordings / "copy.json"} if "json" in options else {}
+
+    code = Saved(saved.plugin, recordings).rescore(FakeBackend("PASS"), **{**options, **copy})
+
+    assert code == 0
+    assert {path.name for path in recordings.iterdir()} == left
+    assert ("Wrote" in capsys.readouterr().out) == ("json" in options)
+
+
+def test_locked_recordings_are_refused_where_votes_would_be_kept(
+    saved: Saved, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recordings = Saved(saved.plugin, saved.plugin / "evals/recordings")
+    shutil.copytree(saved.results / "runs", recordings.results)
+    judge = FakeBackend("PASS")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(FileLock, "acquire", refuse)
+
+    with pytest.raises(EvalError, match=r"recordings: cannot be written to, .* --no-judge"):
+        recordings.rescore(judge)
+
+    assert recordings.rescore(None, no_judge=True) == 0
+    assert judge.requests == []
 
 
 def test_one_arm_stays_one_arm(saved: Saved) -> None:

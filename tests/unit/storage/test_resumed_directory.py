@@ -77,13 +77,37 @@ def test_other_hidden_files_are_the_users(tmp_path: Path) -> None:
     assert _files(tmp_path) == set(files)
 
 
-@pytest.mark.parametrize("name", ["session.json", "aggregate-result.json", MARKER, "runs/a.jsonl"])
-def test_whatever_a_session_leaves_first_is_enough_to_go_on(tmp_path: Path, name: str) -> None:
-    write_tree(tmp_path, {name: "x"})
+@pytest.mark.parametrize(
+    "names", [["session.json"], [MARKER], ["runs/a.jsonl", "aggregate-result.json"]]
+)
+def test_whatever_a_session_leaves_first_is_enough_to_go_on(
+    tmp_path: Path, names: list[str]
+) -> None:
+    write_tree(tmp_path, dict.fromkeys(names, "x"))
 
     resumed_results_directory(tmp_path, SESSION)
 
     assert owner(tmp_path) == SESSION
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["rescored/1/aggregate-result.json"],
+        ["rescored/1/aggregate-result.json", "first/with-1.jsonl"],
+        ["aggregate-result.json"],
+        ["runs/with-1.jsonl"],
+        ["session.json/prompt.md"],
+    ],
+    ids=["rescored", "recordings", "replay", "case called runs", "case called session.json"],
+)
+def test_what_holds_no_session_is_refused_and_untouched(tmp_path: Path, names: list[str]) -> None:
+    write_tree(tmp_path, dict.fromkeys(names, "x"))
+
+    with pytest.raises(SettingsError, match="is no results directory"):
+        resumed_results_directory(tmp_path, SESSION)
+
+    assert _files(tmp_path) == set(names)
 
 
 @pytest.mark.parametrize("take", [resumed_results_directory, named_results_directory])
@@ -101,7 +125,7 @@ def test_directory_of_a_living_session_is_refused_and_untouched(
 
 
 def test_missing_directory_is_refused_naming_a_near_one(tmp_path: Path) -> None:
-    (tmp_path / "2026-01-31T09-05-00-123Z").mkdir()
+    write_tree(tmp_path / "2026-01-31T09-05-00-123Z", {"session.json": ""})
 
     with pytest.raises(SettingsError) as caught:
         resumed_results_directory(tmp_path / "2026-01-31T09-05-00-12Z", SESSION)
@@ -118,6 +142,7 @@ def test_directory_above_is_refused_naming_the_newest_results(tmp_path: Path, ab
     results = tmp_path / above
     for stamp in ("2026-01-31T09-05-00-123Z", "2026-02-01T09-05-00-123Z"):
         write_tree(results / stamp, {"session.json": ""})
+    write_tree(results / "2026-03-01T09-05-00-123Z", {"aggregate-result.json": "of a replay"})
 
     with pytest.raises(SettingsError) as caught:
         resumed_results_directory(tmp_path, SESSION)
