@@ -37,15 +37,21 @@ class JudgeError(EvalError):
 
     *status* is the HTTP status, ``None`` without one (a lost connection, a missing program);
     *slow_down_until* is when the service takes requests again, in seconds since the epoch, where
-    it asked for a pause.
+    it asked for a pause; *garbled* says that there was an answer, of which no sense can be made.
     """
 
     def __init__(
-        self, text: str, *, status: int | None = None, slow_down_until: float | None = None
+        self,
+        text: str,
+        *,
+        status: int | None = None,
+        slow_down_until: float | None = None,
+        garbled: bool = False,
     ) -> None:
         super().__init__(text)
         self.status = status
         self.slow_down_until = slow_down_until
+        self.garbled = garbled
 
 
 class RecordError(EvalError):

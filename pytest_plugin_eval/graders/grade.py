@@ -61,8 +61,8 @@ class Grading(NamedTuple):
     votes: tuple[Vote, ...] = ()
     """Those that were asked for just now, to be added to the record: they were paid for."""
     judge_cost_usd: float | None = 0.0
-    """List price of the votes behind the verdicts, recorded ones included; ``None`` when one is
-    unknown."""
+    """List price of the votes behind the verdicts, recorded ones included, and of calls that made
+    none; ``None`` when one is unknown."""
     lost_usd: float = 0.0
     """What was paid just now for replies that made no vote, as far as it is known."""
 
@@ -178,7 +178,7 @@ def _grading(
             verdicts.append(
                 _verdict(spec.name, spec.type, spec.weight, judgement, with_only=with_only)
             )
-    costs = [vote.cost_usd for result in results.values() for vote in result.votes]
+    costs = [cost for result in results.values() for cost in result.costs_usd]
     known = [cost for cost in costs if cost is not None]
     return Grading(
         tuple(verdicts),

@@ -113,7 +113,8 @@ class AgentBinary:
         trace = Trace(session.lines)
         if trace.result is None:
             said = self._said(session.stderr) or "nothing"
-            raise JudgeError(f"the judge ended without a result, its standard error says {said}")
+            text = f"the judge ended without a result, its standard error says {said}"
+            raise JudgeError(text, garbled=True)
         # A judge that called a tool had its one turn: an answer without text.
         if trace.result.get("is_error") and trace.result.get("subtype") != "error_max_turns":
             raise self._error(trace, trace.result, session)

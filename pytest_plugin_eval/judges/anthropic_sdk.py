@@ -157,6 +157,8 @@ class AnthropicSdk:
             return JudgeError(text, status=error.status_code, slow_down_until=pause)
         except anthropic.APITimeoutError:
             return JudgeError("no answer within the time limit (API_TIMEOUT_MS)")
+        except ValueError as error:  # what the package says of an answer that is no JSON
+            return JudgeError(self._said(error), garbled=True)
         except Exception as error:  # noqa: BLE001 - the border of a judge call
             return JudgeError(self._said(error))
 
@@ -173,7 +175,8 @@ class AnthropicSdk:
         # The package does not check what it reads: a garbled answer is text, or lacks fields.
         content: object = getattr(message, "content", None)
         if not isinstance(content, list):
-            raise JudgeError(f"the service answered with {self._said(message)}, expected a message")
+            text = f"the service answered with {self._said(message)}, expected a message"
+            raise JudgeError(text, garbled=True)
         served = getattr(message, "model", None)
         served = served if isinstance(served, str) and served else request.model
         counts = _counts(getattr(message, "usage", None))

@@ -31,5 +31,18 @@ class PollResult(NamedTuple):
     """Why the set is not complete."""
     refused: bool = False
     """It is not complete because no more money may be spent (D4); else something went wrong."""
-    lost_usd: float = 0.0
-    """What was paid for replies that made no vote, as far as it is known."""
+    recorded: tuple[Vote, ...] = ()
+    """Those of an incomplete set that were there already."""
+    lost_costs_usd: tuple[float | None, ...] = ()
+    """Of the calls that were made just now and made no vote; ``None`` for an unknown one."""
+
+    @property
+    def lost_usd(self) -> float:
+        """What was paid just now for calls that made no vote, as far as it is known."""
+        return sum(cost or 0.0 for cost in self.lost_costs_usd)
+
+    @property
+    def costs_usd(self) -> tuple[float | None, ...]:
+        """What each vote and each vain call cost, also where the set is not complete."""
+        votes = self.votes or (*self.recorded, *self.fresh)
+        return (*(vote.cost_usd for vote in votes), *self.lost_costs_usd)

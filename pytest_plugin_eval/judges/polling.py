@@ -8,17 +8,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pytest_plugin_eval.errors import JudgeError
-from pytest_plugin_eval.judges.base import Image, JudgeBackend, JudgeReply, JudgeRequest
+from pytest_plugin_eval.judges.base import Image, JudgeBackend, JudgeRequest
+from pytest_plugin_eval.judges.calls import STOPPED, Calls, Trouble
 from pytest_plugin_eval.judges.models import resolve_model
 from pytest_plugin_eval.judges.poll import Poll, PollResult
 from pytest_plugin_eval.judges.reply import reading
 from pytest_plugin_eval.judges.tally import Tally, tallied
 from pytest_plugin_eval.records.model import Vote
 from pytest_plugin_eval.spending.prices import has_price_list
-from pytest_plugin_eval.text import cut, one_line, shown, without_surrogates
+from pytest_plugin_eval.text import cut, one_line, without_surrogates
 from pytest_plugin_eval.waiting import awaited
 
 if TYPE_CHECKING:
@@ -33,26 +34,12 @@ IN_FLIGHT = 8
 """Judge calls of one process at the same time."""
 REPLY_LENGTH = 200
 """Of what is kept of a judge's words."""
-ASKED_TIMES = 2
-"""For one vote, while the reply cannot be read (D3)."""
 CHARACTERS_A_TOKEN = 4
 IMAGE_TOKENS = 1600
 REPLY_TOKENS = 10
-_CREDENTIAL_STATUS = (401, 403)
-STOPPED = "the judge was stopped"
-
-
-class _Trouble(NamedTuple):
-    """Why a vote was not reached."""
-
-    text: str
-    refused: bool = False
-    paid_usd: float = 0.0
-    """For replies that did not make one, as far as it is known."""
-
 
 # `None` is a vote that was not asked for, since its set could not be completed any more.
-_Came = Vote | _Trouble | None
+_Came = Vote | Trouble | None
 
 
 class Judge:
@@ -78,13 +65,8 @@ class Judge:
         self.votes = votes
         self._find = find
         self._model = model
-        self._ledger = ledger
-        self._limiter = limiter
         self.forbidden = forbidden
         """Why nothing may be asked at all, ``None`` when it may."""
-        self.refused_credential: str | None = None
-        """What the service said when it refused the credential before it had answered anything."""
-        self._has_answered = False
         self._afresh = afresh
         self._now = now
         self._lock = threading.Lock()
@@ -92,7 +74,13 @@ class Judge:
         self._lost: JudgeError | None = None
         self._pool: ThreadPoolExecutor | None = None
         self._stopped = threading.Event()
+        self._calls = Calls(self._found, ledger=ledger, limiter=limiter, stopped=self._stopped)
         self._own: set[Vote] = set()
+
+    @property
+    def refused_credential(self) -> str | None:
+        """What the service said when it refused the credential before it had answered anything."""
+        return self._calls.refused_credential
 
     def missing(self, recorded: Sequence[Vote], poll: Poll) -> int:
         """Return how many votes would have to be asked for."""
@@ -126,7 +114,7 @@ class Judge:
 
     def check_price(self) -> None:
         """Raise `JudgeError` when a cost ceiling is set and no vote could be counted under it."""
-        trouble = self._unpriceable(self._found().resolved(self._model))
+        trouble = self._calls.unpriceable(self._found().resolved(self._model))
         if trouble is not None:
             cure = (
                 "choose another one with --eval-judge-model"
@@ -134,6 +122,11 @@ class Judge:
                 else "prices come with the extra 'judge': pip install 'pytest-plugin-eval[judge]'"
             )
             raise JudgeError(f"{trouble.text}; {cure}")
+
+    def ceiling_reached(self) -> str | None:
+        """Return why no vote may be paid for any more, ``None`` while one may."""
+        trouble = self._calls.at_ceiling()
+        return None if trouble is None else trouble.text
 
     def poll(
         self,
@@ -150,7 +143,7 @@ class Judge:
         if not any(tally.missing for tally in tallies):
             return [PollResult(tally.kept, ()) for tally in tallies]
         model = self._opened()
-        if isinstance(model, _Trouble):
+        if isinstance(model, Trouble):
             return [_result(tally, [model]) for tally in tallies]
         # With the model known, votes of another one cannot be completed by its votes.
         tallies = [self._tally(recorded, poll, model) for recorded, poll in asked]
@@ -220,17 +213,17 @@ class Judge:
                     raise
             return self._backend
 
-    def _opened(self) -> str | _Trouble:
+    def _opened(self) -> str | Trouble:
         """Return the model to ask, with everything ready for it, or why nothing can be asked."""
         if self.forbidden is not None:
-            return _Trouble(self.forbidden)
-        trouble = _Trouble(STOPPED) if self._stopped.is_set() else self._at_ceiling()
+            return Trouble(self.forbidden)
+        trouble = Trouble(STOPPED) if self._stopped.is_set() else self._calls.at_ceiling()
         if trouble is not None:
             return trouble
         try:
             model = self.asked_model()
         except JudgeError as error:
-            return _Trouble(str(error))
+            return Trouble(str(error))
         from concurrent.futures import ThreadPoolExecutor  # not for sessions that ask nothing
 
         with self._lock:
@@ -267,11 +260,11 @@ class Judge:
         if failed.is_set():
             return None
         asked_at = self._now()
-        replies = self._replies(request)
-        if isinstance(replies, _Trouble):
+        answer = self._calls.answer(request)
+        if isinstance(answer, Trouble):
             failed.set()
-            return replies
-        last = replies[-1]
+            return answer
+        last = answer.reply
         verdict = reading(last.text or "")
         vote = Vote(
             question=poll.question,
@@ -283,86 +276,13 @@ class Judge:
             reply=cut(without_surrogates(last.text or ""), REPLY_LENGTH),
             asked_model=request.model,
             model=last.model,
-            cost_usd=_sum([reply.cost_usd for reply in replies]),
+            cost_usd=answer.cost_usd,
             asked_at=_stamp(asked_at),
         )
         if self._afresh:
             with self._lock:
                 self._own.add(vote)
         return vote
-
-    def _replies(self, request: JudgeRequest) -> list[JudgeReply] | _Trouble:
-        """Return the reply that can be read, after the one that could not if there was one."""
-        replies: list[JudgeReply] = []
-        while len(replies) < ASKED_TIMES:
-            reply = self._asked(request)
-            if isinstance(reply, _Trouble):
-                paid_usd = sum(reply.cost_usd or 0.0 for reply in replies)
-                return reply._replace(paid_usd=reply.paid_usd + paid_usd)
-            replies.append(reply)
-            if reading(reply.text or "") is not None:
-                break
-        return replies
-
-    def _asked(self, request: JudgeRequest) -> JudgeReply | _Trouble:
-        """Make one call unless it may not be made; repeat it once where a pause was asked for."""
-        for is_last in (False, True):
-            trouble = self._obstacle(request.model)
-            if trouble is not None:
-                return trouble
-            try:
-                reply = self._answer(request)
-            except JudgeError as error:
-                self._limiter.slow_down(error.slow_down_until)
-                if error.status in _CREDENTIAL_STATUS and not self._has_answered:
-                    self.refused_credential = one_line(str(error))
-                if is_last or error.slow_down_until is None:
-                    return _Trouble(f"judge call failed: {error}")
-            except Exception as error:  # noqa: BLE001 - border: one judge call
-                return _Trouble(f"judge call failed: {type(error).__name__}: {error}")
-            else:
-                return reply if reply.text is not None else _without_text(reply)
-        raise AssertionError("the last turn returns")
-
-    def _answer(self, request: JudgeRequest) -> JudgeReply:
-        with self._ledger.call() as call:
-            try:
-                reply = self._found().ask(request)
-            except JudgeError as error:
-                if error.status is not None:  # an answer that refuses costs nothing
-                    call.cost_usd = 0.0
-                raise
-            call.cost_usd = reply.cost_usd
-        self._has_answered = True
-        return reply
-
-    def _obstacle(self, model: str) -> _Trouble | None:
-        late = self._limiter.wait(self._stopped)
-        if self._stopped.is_set():
-            return _Trouble(STOPPED)
-        if late is not None:
-            return _Trouble(late)
-        return self._at_ceiling() or self._unpriceable(model)
-
-    def ceiling_reached(self) -> str | None:
-        """Return why no vote may be paid for any more, ``None`` while one may."""
-        trouble = self._at_ceiling()
-        return None if trouble is None else trouble.text
-
-    def _at_ceiling(self) -> _Trouble | None:
-        ledger = self._ledger
-        if ledger.may_start():
-            return None
-        text = f"cost ceiling ${ledger.ceiling_usd:g} reached"
-        return _Trouble(text, refused=True)
-
-    def _unpriceable(self, model: str) -> _Trouble | None:
-        if self._ledger.ceiling_usd is None:
-            return None
-        if self._found().estimate_usd(model, input_tokens=1, output_tokens=1) is not None:
-            return None
-        text = f"the price of judge model {shown(model)} is unknown, and a cost ceiling is set"
-        return _Trouble(text, refused=True)
 
 
 def _votes_in_hand(futures: Iterable[Future[_Came]]) -> Iterator[Vote]:
@@ -377,22 +297,13 @@ def _result(tally: Tally, came: Sequence[_Came]) -> PollResult:
     if not tally.missing:
         return PollResult(tally.kept, ())
     fresh = tuple(one for one in came if isinstance(one, Vote))
-    troubles = [one for one in came if isinstance(one, _Trouble)]
+    troubles = [one for one in came if isinstance(one, Trouble)]
     if troubles:
         worst = next((one for one in troubles if one.refused), troubles[0])
-        lost_usd = sum(one.paid_usd for one in troubles)
-        return PollResult((), fresh, one_line(worst.text), worst.refused, lost_usd)
+        lost = tuple(cost for one in troubles for cost in one.costs_usd)
+        text = one_line(worst.text)
+        return PollResult((), fresh, text, worst.refused, tally.kept, lost)
     return PollResult(tuple(sorted((*tally.kept, *fresh), key=lambda vote: vote.number)), fresh)
-
-
-def _without_text(reply: JudgeReply) -> _Trouble:
-    text = "judge call failed: the judge answered without any text"
-    return _Trouble(text, paid_usd=reply.cost_usd or 0.0)
-
-
-def _sum(costs: Sequence[float | None]) -> float | None:
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if len(known) == len(costs) else None
 
 
 def _stamp(moment: datetime) -> str:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from pytest_plugin_eval.judges.base import JudgeReply, JudgeRequest
-from pytest_plugin_eval.judges.polling import Judge
+from pytest_plugin_eval.judges.polling import Judge, Poll, PollResult
+from pytest_plugin_eval.records.model import Vote
 from pytest_plugin_eval.spending.ledger import Ledger
 from pytest_plugin_eval.spending.limiter import Limiter
 
 Answer = str | None | JudgeReply | Exception
+
+POLL = Poll("g", "q", "system", ("text",))
+WAIT_S = 30.0
 
 
 class FakeBackend:
@@ -76,3 +80,24 @@ def judge_of(
         afresh=afresh,
         now=lambda: datetime(2026, 1, 31, tzinfo=UTC),
     )
+
+
+def polled(judge: Judge, recorded: Sequence[Vote] = (), poll: Poll = POLL) -> PollResult:
+    """Return what comes of one poll."""
+    (result,) = judge.poll([(recorded, poll)])
+    return result
+
+
+def no_backend() -> FakeBackend:
+    """Stand for the search of a back end that must not be looked for."""
+    raise AssertionError("nobody may look for a back end")
+
+
+def together(backend: FakeBackend, count: int) -> None:
+    """Have the back end answer when *count* calls are in flight."""
+    all_there = threading.Barrier(count)
+
+    def wait(_: JudgeRequest) -> None:
+        all_there.wait(WAIT_S)
+
+    backend.before = wait

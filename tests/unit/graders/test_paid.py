@@ -17,8 +17,8 @@ from pytest_plugin_eval.judges.base import JudgeReply
 from pytest_plugin_eval.records.model import Arm, RunKey, RunRecord, Vote
 from pytest_plugin_eval.scoring.model import Verdict, VerdictStatus
 from tests.support.images import png
-from tests.support.judges import FakeBackend, judge_of
-from tests.support.records import case, file, record, said
+from tests.support.judges import Answer, FakeBackend, judge_of, together
+from tests.support.records import case, file, record, said, vote
 
 SPECS: TypeAdapter[GraderSpec] = TypeAdapter(GraderSpec)
 RUN = record(said("Bonjour!"), files=(file("a.png", png()), file("b.bin", b"\0")))
@@ -116,6 +116,42 @@ def test_cost_is_unknown_when_that_of_a_vote_is() -> None:
 
     assert grading.verdicts[0].status is VerdictStatus.PASSED
     assert grading.judge_cost_usd is None
+
+
+def half_judged(*numbers: int) -> RunRecord:
+    """Return a run on whose only question there are votes already."""
+    (poll,) = polls(Graded(case(llm()), RUN, two_arms=False))
+    votes = (
+        vote(poll.question, grader="nice", number=number, cost_usd=0.125) for number in numbers
+    )
+    return replace(RUN, votes=tuple(votes))
+
+
+@pytest.mark.parametrize(
+    ("answer", "cost_usd"),
+    [
+        pytest.param(JudgeError("no", status=400), 0.25, id="the votes on record"),
+        pytest.param(None, 0.75, id="and answers that were none, twice"),
+        pytest.param(JudgeError("gone"), None, id="a call of unknown cost"),
+    ],
+)
+def test_judging_that_failed_costs_what_was_paid_for_it(
+    answer: Answer, cost_usd: float | None
+) -> None:
+    grading = graded(FakeBackend(answer), llm(), run=half_judged(1, 2))
+
+    assert grading.verdicts[0].status is VerdictStatus.ERRORED
+    assert grading.judge_cost_usd == cost_usd
+
+
+def test_votes_of_a_judging_that_failed_are_paid_for() -> None:
+    backend = FakeBackend("PASS", JudgeError("no", status=400))
+    together(backend, 2)
+
+    grading = graded(backend, llm(), run=half_judged(3))
+
+    assert grading.verdicts[0].status is VerdictStatus.ERRORED
+    assert grading.judge_cost_usd == 0.125 + 0.25
 
 
 def test_image_is_voted_on_and_described() -> None:

@@ -269,23 +269,23 @@ def test_package_repeats_what_may_pass(
 
 
 @pytest.mark.parametrize(
-    "fault",
+    ("fault", "garbled"),
     [
-        drop(),
-        drop(after_events=3),
-        body(""),
-        body("<html>no</html>"),
-        body('{"no": 1}'),
-        body("[]"),
+        (drop(), False),
+        (drop(after_events=3), False),
+        (body(""), True),
+        (body("<html>no</html>"), True),
+        (body('{"no": 1}'), True),
+        (body("[]"), True),
     ],
     ids=["drop", "half", "empty", "garbled", "no message", "list"],
 )
 def test_answer_that_is_none_fails(
-    fault: TurnData, scripted_api: StartApi, make_judge: MakeJudge
+    fault: TurnData, garbled: bool, scripted_api: StartApi, make_judge: MakeJudge
 ) -> None:
     failure = _failure(make_judge(scripted_api(_answering(fault))))
 
-    assert failure.status is None
+    assert (failure.status, failure.garbled) == (None, garbled)
     assert str(failure)
 
 
