@@ -113,7 +113,7 @@ class LiveSuite:
         asked = self._pytest.command(
             "-q", "-p", "no:cacheprovider", "evals", f"--eval-concurrency={jobs}",
             f"--eval-runs={self._runs}", f"--eval-agent-path={self._agent}",
-            "--eval-report-only",
+            "--eval-report-only", "--trust-plugin",
         )  # fmt: skip
         with self._scratch() as scratch:
             asked += [f"--eval-results-dir={scratch}/results"]

@@ -247,9 +247,8 @@ OPTIONS: Final[tuple[Option, ...]] = (
     ),
     Option(
         name="--trust-plugin",
-        field="",
-        harmless=("1",),
-        help="Assert trust in the plugin's directory (nothing asks for it yet)",
+        field="trust",
+        help="Assert trust in the plugins' directories: their hooks and servers run as you",
     ),
     Option(
         name="--eval-case",

@@ -21,6 +21,8 @@ from pytest_plugin_eval.settings import Mode
 from pytest_plugin_eval.text import name_pattern
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_plugin_eval.pytest_side.collector import EvalRun
 
 __all__ = ["EvalSelection"]
@@ -42,7 +44,11 @@ class EvalSelection:
         usage error would look like a crash.
         """
         picked = self._config.stash[picked_key]
-        if hasattr(self._config, "workerinput") or not picked.names:
+        if hasattr(self._config, "workerinput"):
+            return
+        if getattr(self._config.option, "dist", "no") != "no":
+            self._check_trust_for_workers()
+        if not picked.names:
             return
         from pytest_plugin_eval.pytest_side.planning import names_of
 
@@ -53,6 +59,28 @@ class EvalSelection:
                     f"not found: {picked.shown[case]}::{name}\n"
                     f"(the case has {', '.join(sorted(known))})"
                 )
+
+    def _check_trust(self, runs: list[EvalRun]) -> None:
+        from pytest_plugin_eval.pytest_side.trust import check_trust
+
+        cases = {run.place_case: run.planned.case for run in runs}.values()
+        check_trust(self._config, {plugin.path: None for case in cases for plugin in case.plugins})
+
+    def _check_trust_for_workers(self) -> None:
+        """Ask here what workers cannot: about the plugins around the evals that were named."""
+        from pytest_plugin_eval.cases.discovery import eval_directory_of
+        from pytest_plugin_eval.pytest_side.trust import check_trust
+
+        settings = self._config.stash[settings_key]
+        places = (
+            eval_directory_of(path, eval_dir=settings.eval_dir, root=settings.root)
+            for path in self._config.stash[picked_key].inside
+        )
+        roots = {place.root for place in places if place is not None}
+        try:
+            check_trust(self._config, sorted(filter(_holds_a_plugin, roots)))
+        except EvalError as error:
+            raise pytest.UsageError(str(error)) from None
 
     def pytest_collection_modifyitems(
         self, config: pytest.Config, items: list[pytest.Item]
@@ -81,6 +109,7 @@ class EvalSelection:
         bench = self._config.stash[workbench_key]
         try:
             wanted = [run for run in runs if run.planned.skip_reason is None]
+            self._check_trust(wanted)
             judged = [run for run in wanted if run.planned.has_paid_graders]
             bench.open(wanted, are_asked_for=not self._unnamed(judged))
         except EvalError as error:
@@ -126,6 +155,12 @@ class EvalSelection:
             if not picked.is_named(case.resolve(), eval_dirs[place])
         }
         return [run for run in runs if run.place_case in unnamed]
+
+
+def _holds_a_plugin(root: Path) -> bool:
+    from pytest_plugin_eval.cases.plugin_roots import manifest_file, skill_root
+
+    return manifest_file(str(root)) is not None or skill_root(str(root)) == str(root)
 
 
 def _runs(items: list[pytest.Item]) -> list[EvalRun]:

@@ -23,13 +23,14 @@ _YES = ("y", "yes")
 
 
 def check_trust(config: pytest.Config, directories: Iterable[Path]) -> None:
-    """Go on when the user trusts *directories*, those of plugins; ask when that is possible.
+    """Go on when the user trusts the plugins in *directories*; ask when that is possible.
 
     Raises `SettingsError`, naming the directory and the option to pass, when it is not, or when the
     answer is no. A replay runs nothing of a plugin's.
     """
     settings = config.stash[settings_key]
-    if settings.trust or settings.mode is Mode.REPLAY:
+    # Whoever installed a plugin trusts it.
+    if settings.trust or settings.plugin_id is not None or settings.mode is Mode.REPLAY:
         return
     file = trust_file(os.environ)
     missing = untrusted(directories, file)

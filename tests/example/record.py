@@ -67,6 +67,7 @@ def _record() -> int:
     home = STAGE / "operator"
     (home / "tmp").mkdir(parents=True)
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "evals"]
+    command.append("--trust-plugin")
     command += [
         "--eval-mode",
         "record",

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from pytest_plugin_eval.storage.trust import remember, trust_file, trust_root
 from tests.example.markdown import ROOT
 from tests.support.reference import base_environment
 
@@ -23,6 +24,12 @@ def copy_example(target: Path) -> Path:
     """Copy what of the example is committed, and return the copy."""
     ignored = shutil.ignore_patterns("results", "__pycache__", ".*_cache")
     return Path(shutil.copytree(EXAMPLE, target / EXAMPLE.name, ignore=ignored))
+
+
+def _trust(cwd: Path, env: Mapping[str, str]) -> None:
+    """Trust what lies here, as a reader does who was asked once."""
+    places = (cwd, cwd / EXAMPLE.name)
+    remember([trust_root(place) for place in places], trust_file(env))
 
 
 def run_line(
@@ -41,6 +48,7 @@ def run_line(
     with tempfile.TemporaryDirectory(prefix="operator-") as home:
         Path(home, "tmp").mkdir()
         own = {**base_environment(api_url, Path(home)), "PATH": path, "COLUMNS": "80"}
+        _trust(cwd, own)
         return subprocess.run(
             [shutil.which(program, path=path) or program, *arguments],
             cwd=cwd,

@@ -17,6 +17,7 @@ from pytest_plugin_eval.agents.claude_cli import ClaudeCli
 from pytest_plugin_eval.execution import judging, run
 from pytest_plugin_eval.execution.retry import pause_before
 from pytest_plugin_eval.judges.base import JudgeReply, JudgeRequest
+from pytest_plugin_eval.pytest_side import trust
 from pytest_plugin_eval.records.model import Arm, Ending, RunKey, RunOutcome, RunRecord
 from pytest_plugin_eval.records.trace import Trace
 from pytest_plugin_eval.storage.record_files import write_record
@@ -192,6 +193,7 @@ def agent(monkeypatch: pytest.MonkeyPatch) -> StandInAgent:
     # as text would be resolved by way of the package to a module that no session uses any more.
     monkeypatch.setattr(ClaudeCli, "find", lambda **_: stand_in)
     monkeypatch.setattr(run, "pause_before", without_pause)
+    monkeypatch.setattr(trust, "untrusted", lambda *_: ())
     return stand_in
 
 

@@ -26,7 +26,8 @@ class Sessions:
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start a session."""
-        pytest = [sys.executable, "-m", "pytest", "--eval-run-root", str(self.runs)]
+        pytest = [sys.executable, "-m", "pytest", "--trust-plugin"]
+        pytest += ["--eval-run-root", str(self.runs)]
         return self.start_command([*pytest, *arguments])
 
     def start_command(self, command: Sequence[str]) -> subprocess.Popen[str]:
