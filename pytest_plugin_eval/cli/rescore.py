@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import click
@@ -19,7 +20,7 @@ from pytest_plugin_eval.cli.rescore_lines import case_lines, grader_lines, summa
 from pytest_plugin_eval.errors import EvalError, RecordError
 from pytest_plugin_eval.execution.keeper import Keeper
 from pytest_plugin_eval.execution.run import Made, RunMaker
-from pytest_plugin_eval.judges.base import JudgeBackend
+from pytest_plugin_eval.judges.base import JudgeBackend, SlowDown
 from pytest_plugin_eval.judges.polling import Judge
 from pytest_plugin_eval.records.codec import read_record
 from pytest_plugin_eval.records.layout import record_path
@@ -76,21 +77,23 @@ class _Graded:
     warnings: list[str] = field(default_factory=list)
 
 
-def rescore(options: RescoreOptions, *, find: Callable[[], JudgeBackend]) -> int:
+def rescore(options: RescoreOptions, *, find: Callable[[SlowDown], JudgeBackend]) -> int:
     """Grade saved records, print and write what came of it, and return the exit code.
 
-    *find* is called when a vote has to be asked for. Raises `EvalError` when nothing can be graded.
+    *find* is called when a vote has to be asked for, with what the back end is to tell of pauses
+    that the service asks for. Raises `EvalError` when nothing can be graded.
     """
     started = datetime.now(UTC)
     saved = saved_results(options.results)
     place = suite_place(saved, root=options.root, eval_dir=options.eval_dir)
     settings = _settings(options, saved)
+    limiter = Limiter()
     judge = Judge(
-        find,
+        partial(find, limiter.slow_down),
         votes=settings.judge_votes,
         model=settings.judge_model,
         ledger=(ledger := Ledger(options.max_cost_usd)),
-        limiter=Limiter(),
+        limiter=limiter,
         forbidden=NO_JUDGE if options.no_judge else None,
         afresh=not options.no_judge,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from pathlib import Path
 
 import click
@@ -12,6 +11,7 @@ from pytest_plugin_eval.cases.discovery import normalised_eval_dir
 from pytest_plugin_eval.cli import run_values
 from pytest_plugin_eval.cli.run_options import check_json_path, converted
 from pytest_plugin_eval.errors import EvalError
+from pytest_plugin_eval.judges.base import JudgeBackend, SlowDown
 from pytest_plugin_eval.pytest_side.option_values import odd
 
 __all__ = ["rescore"]
@@ -56,7 +56,10 @@ def rescore(results: str, **given: object) -> int:
         root=Path(texts["root"]) if texts.get("root") else None,
         eval_dir=converted("--eval-dir", texts.get("eval_dir"), normalised_eval_dir),
     )
-    find = partial(find_judge, env=os.environ, agent_path=None, run_root=None)
+
+    def find(slow_down: SlowDown) -> JudgeBackend:
+        return find_judge(env=os.environ, agent_path=None, run_root=None, slow_down=slow_down)
+
     try:
         return run_rescore(options, find=find)
     except EvalError as error:

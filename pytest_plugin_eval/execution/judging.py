@@ -17,7 +17,7 @@ from pytest_plugin_eval.agents.sandbox import RunRoot, Sandbox
 from pytest_plugin_eval.errors import AgentError, JudgeError
 from pytest_plugin_eval.judges.agent_binary import VARIABLES, AgentBinary, Session
 from pytest_plugin_eval.judges.anthropic_sdk import AnthropicSdk, obstacle
-from pytest_plugin_eval.judges.base import JudgeBackend
+from pytest_plugin_eval.judges.base import JudgeBackend, SlowDown
 from pytest_plugin_eval.judges.models import cloud_of, is_alias, resolve_model
 from pytest_plugin_eval.records.trace import Trace
 
@@ -36,22 +36,27 @@ _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 
 
 def find_judge(
-    *, env: Mapping[str, str], agent_path: Path | None, run_root: Path | None
+    *,
+    env: Mapping[str, str],
+    agent_path: Path | None,
+    run_root: Path | None,
+    slow_down: SlowDown = lambda _: None,
 ) -> JudgeBackend:
     """Return the back end for this machine, to be closed.
 
+    *slow_down* is told, while a call goes on, until when the service asked for a pause.
     Raises `JudgeError`, which says what to install or set, when there is none.
     """
     secrets = (*secret_values(env), *file_secrets(given(env)))
     hurdle = obstacle(env) or _nameless(env)
     if hurdle is None:
         try:
-            return AnthropicSdk(env, secrets=secrets)
+            return AnthropicSdk(env, secrets=secrets, slow_down=slow_down)
         except JudgeError as error:
             hurdle = f"mend the settings ({error})"
     try:
         binary = find_binary(agent_path, env)
-        program = _Program(binary, env=env, run_root=run_root)
+        program = _Program(binary, env=env, run_root=run_root, slow_down=slow_down)
     except AgentError as error:
         raise JudgeError(
             f"no judge for llm and baseline graders: {hurdle} to ask the Messages API, or make the"
@@ -83,11 +88,19 @@ def _description(binary: Binary, env: Mapping[str, str], hurdle: str) -> str:
 class _Program:
     """Starts the binary in run directories like those of agent runs."""
 
-    def __init__(self, binary: Binary, *, env: Mapping[str, str], run_root: Path | None) -> None:
+    def __init__(
+        self,
+        binary: Binary,
+        *,
+        env: Mapping[str, str],
+        run_root: Path | None,
+        slow_down: SlowDown,
+    ) -> None:
         """Raises `AgentError` where no run directories can be made."""
         self._binary = binary
         self._env = dict(env)
         self._root = RunRoot(run_root)
+        self._slow_down = slow_down
         self._guard = threading.Condition()
         self._running = 0
         self._children: set[Child] = set()
@@ -134,7 +147,7 @@ class _Program:
             if self._is_stopped:
                 child.stop()
         try:
-            result = child.run(text)
+            result = child.run(text, on_refusal=self._on_refusal)
         finally:
             with self._guard:
                 self._children.discard(child)
@@ -145,3 +158,6 @@ class _Program:
             stopped=result.stopped,
             slow_down_until=slow_down_until(Trace(result.lines), time.time()),
         )
+
+    def _on_refusal(self, line: str) -> None:
+        self._slow_down(slow_down_until(Trace([line]), time.time()))

@@ -13,10 +13,10 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypedDict, cast
 
 from pytest_plugin_eval.errors import JudgeError
-from pytest_plugin_eval.judges.base import Image, JudgeReply, JudgeRequest
+from pytest_plugin_eval.judges.base import Image, JudgeReply, JudgeRequest, SlowDown
 from pytest_plugin_eval.judges.models import (
     Cloud,
     cloud_of,
@@ -30,11 +30,18 @@ from pytest_plugin_eval.spending.prices import price_usd
 from pytest_plugin_eval.text import cut, one_line, shown, without_surrogates
 
 if TYPE_CHECKING:
-    from anthropic import Anthropic, AnthropicBedrock, AnthropicFoundry, AnthropicVertex
+    from anthropic import (
+        Anthropic,
+        AnthropicBedrock,
+        AnthropicFoundry,
+        AnthropicVertex,
+        DefaultHttpxClient,
+    )
     from anthropic.types import ImageBlockParam, TextBlockParam
 
     # Declared as aliases, so that types can be checked where the package is absent.
     Client: TypeAlias = Anthropic | AnthropicBedrock | AnthropicFoundry | AnthropicVertex
+    HttpClient: TypeAlias = DefaultHttpxClient
     Block: TypeAlias = TextBlockParam | ImageBlockParam
     MediaType: TypeAlias = Literal["image/jpeg", "image/png", "image/gif", "image/webp"]
 
@@ -75,9 +82,16 @@ def obstacle(env: Mapping[str, str]) -> str | None:
 class AnthropicSdk:
     """Asks the Messages API; one client, shared by all threads."""
 
-    def __init__(self, env: Mapping[str, str], *, secrets: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        env: Mapping[str, str],
+        *,
+        secrets: Iterable[str] = (),
+        slow_down: SlowDown = lambda _: None,
+    ) -> None:
         """Make the client that the environment selects; *secrets* never stand in a message.
 
+        *slow_down* is told of each refusal, before the package sleeps and repeats the request.
         Raises `JudgeError` where the package refuses to make it.
         """
         self._env = dict(env)
@@ -87,7 +101,7 @@ class AnthropicSdk:
         self._waiting: set[queue.SimpleQueue[JudgeReply | JudgeError]] = set()
         self._is_closed = False
         try:
-            self._client = _client(self._env, self._cloud)
+            self._client = _client(self._env, self._cloud, slow_down)
         except Exception as error:  # the package's checks raise many types
             raise JudgeError(self._said(error)) from error
 
@@ -211,63 +225,78 @@ def _stopped() -> JudgeError:
     return JudgeError("the session was stopped")
 
 
-def _client(env: Mapping[str, str], cloud: Cloud | None) -> Client:
+def _client(env: Mapping[str, str], cloud: Cloud | None, slow_down: SlowDown) -> Client:
     import anthropic
 
-    http_client = anthropic.DefaultHttpxClient(event_hooks={"response": [_forgo_long_sleep]})
-    retries = _whole(env.get("CLAUDE_CODE_MAX_RETRIES"))
-    retries = DEFAULT_RETRIES if retries is None else retries
-    timeout_ms = _whole(env.get("API_TIMEOUT_MS"))
-    timeout = timeout_ms / 1000 if timeout_ms else DEFAULT_TIMEOUT_S
-    client: Client
+    how = _how(env, slow_down)
     match cloud:
         case Cloud.BEDROCK:
-            client = anthropic.AnthropicBedrock(
+            return anthropic.AnthropicBedrock(
                 aws_region=env.get("AWS_REGION") or env.get("AWS_DEFAULT_REGION"),
                 base_url=env.get("ANTHROPIC_BEDROCK_BASE_URL"),
-                max_retries=retries,
-                timeout=timeout,
-                http_client=http_client,
+                **how,
             )
         case Cloud.VERTEX:
-            client = anthropic.AnthropicVertex(
+            return anthropic.AnthropicVertex(
                 region=env.get("CLOUD_ML_REGION", ""),
                 base_url=env.get("ANTHROPIC_VERTEX_BASE_URL"),
-                max_retries=retries,
-                timeout=timeout,
-                http_client=http_client,
+                **how,
             )
         case Cloud.FOUNDRY:
-            client = anthropic.AnthropicFoundry(
-                api_key=env.get("ANTHROPIC_FOUNDRY_API_KEY"),
-                max_retries=retries,
-                timeout=timeout,
-                http_client=http_client,
-            )
+            key = env.get("ANTHROPIC_FOUNDRY_API_KEY")
+            return anthropic.AnthropicFoundry(api_key=key, **how)
         case None:
             # As with the agent, a token goes before a key. The package takes one of the two.
             token = env.get("ANTHROPIC_AUTH_TOKEN") or None
-            client = anthropic.Anthropic(
+            return anthropic.Anthropic(
                 auth_token=token,
                 api_key=None if token else env.get("ANTHROPIC_API_KEY"),
                 base_url=env.get("ANTHROPIC_BASE_URL") or None,
-                max_retries=retries,
-                timeout=timeout,
-                http_client=http_client,
+                **how,
             )
-    return client
+
+
+class _How(TypedDict):
+    """How requests are made, whatever the service."""
+
+    max_retries: int
+    timeout: float
+    http_client: HttpClient
+
+
+def _how(env: Mapping[str, str], slow_down: SlowDown) -> _How:
+    import anthropic
+
+    def on_response(response: _Response) -> None:
+        _on_response(response, slow_down)
+
+    retries = _whole(env.get("CLAUDE_CODE_MAX_RETRIES"))
+    timeout_ms = _whole(env.get("API_TIMEOUT_MS"))
+    return {
+        "max_retries": DEFAULT_RETRIES if retries is None else retries,
+        "timeout": timeout_ms / 1000 if timeout_ms else DEFAULT_TIMEOUT_S,
+        "http_client": anthropic.DefaultHttpxClient(event_hooks={"response": [on_response]}),
+    }
 
 
 class _Response(Protocol):
     """What the hook needs of a response; the package has changed its HTTP library before."""
 
     @property
+    def status_code(self) -> int: ...
+
+    @property
     def headers(self) -> MutableMapping[str, str]: ...
 
 
-def _forgo_long_sleep(response: _Response) -> None:
-    """Tell the package, by the header that it obeys, not to sleep for hours before a repetition."""
-    pause_s = asked_pause_s(response.headers, time.time())
+def _on_response(response: _Response, slow_down: SlowDown) -> None:
+    """Tell of a pause before the package sleeps for it, and keep it from sleeping for hours.
+
+    It obeys a header that says whether to repeat a request.
+    """
+    now = time.time()
+    slow_down(slow_down_until(response.status_code, response.headers, now))
+    pause_s = asked_pause_s(response.headers, now)
     if pause_s is not None and pause_s > LONGEST_SLEEP_S:
         response.headers["x-should-retry"] = "false"
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
-__all__ = ["Image", "JudgeBackend", "JudgeReply", "JudgeRequest"]
+__all__ = ["Image", "JudgeBackend", "JudgeReply", "JudgeRequest", "SlowDown"]
+
+SlowDown: TypeAlias = Callable[[float | None], None]
+"""Told at once, while a call goes on, until when the service asked for a pause."""
 
 
 @dataclass(frozen=True, slots=True)

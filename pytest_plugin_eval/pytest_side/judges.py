@@ -50,7 +50,7 @@ def judge_of(
     from pytest_plugin_eval.judges.polling import Judge
 
     return Judge(
-        partial(_found, settings),
+        partial(_found, settings, limiter),
         votes=settings.judge_votes,
         model=settings.judge_model,
         ledger=ledger,
@@ -68,11 +68,19 @@ def asker_of(
     from pytest_plugin_eval.mocks.asking import Asker
 
     return Asker(
-        partial(_found, settings), model=settings.judge_model, ledger=ledger, limiter=limiter
+        partial(_found, settings, limiter),
+        model=settings.judge_model,
+        ledger=ledger,
+        limiter=limiter,
     )
 
 
-def _found(settings: Settings) -> JudgeBackend:
+def _found(settings: Settings, limiter: Limiter) -> JudgeBackend:
     from pytest_plugin_eval.execution.judging import find_judge
 
-    return find_judge(env=os.environ, agent_path=settings.agent_path, run_root=settings.run_root)
+    return find_judge(
+        env=os.environ,
+        agent_path=settings.agent_path,
+        run_root=settings.run_root,
+        slow_down=limiter.slow_down,
+    )

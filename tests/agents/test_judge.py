@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -17,7 +18,7 @@ from pytest_plugin_eval.errors import JudgeError
 from pytest_plugin_eval.execution.judging import find_judge
 from pytest_plugin_eval.judges.agent_binary import AgentBinary
 from pytest_plugin_eval.judges.anthropic_sdk import AnthropicSdk
-from pytest_plugin_eval.judges.base import Image, JudgeReply, JudgeRequest
+from pytest_plugin_eval.judges.base import Image, JudgeReply, JudgeRequest, SlowDown
 from tests.support.agents import write_files
 from tests.support.reference import base_environment
 from tests.support.script import TurnData, body, drop, error, judge, rule, script, tool, turn
@@ -44,7 +45,7 @@ def make_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make
     (tmp_path / "home" / "tmp").mkdir(parents=True)
     with ExitStack() as stack:
 
-        def make(api: ScriptedApi, **env: str) -> AgentBinary:
+        def make(api: ScriptedApi, slow_down: SlowDown = lambda _: None, **env: str) -> AgentBinary:
             backend = find_judge(
                 env={
                     **base_environment(api.url, tmp_path / "home"),
@@ -53,6 +54,7 @@ def make_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make
                 },
                 agent_path=None,
                 run_root=tmp_path / "runs",
+                slow_down=slow_down,
             )
             stack.callback(backend.close)
             assert isinstance(backend, AgentBinary)
@@ -158,6 +160,24 @@ def test_refused_key_is_asked_with_few_times(scripted_api: StartApi, make_judge:
 
     assert failure.status == 401
     assert len(api.messages) <= 3
+
+
+def test_pause_is_told_before_the_binary_repeats_the_request(
+    scripted_api: StartApi, make_judge: MakeJudge
+) -> None:
+    api = scripted_api(_answering(error(429, headers={"retry-after": "1"}), turn("PASS")))
+    told: list[tuple[float | None, int]] = []
+
+    def slow_down(until: float | None) -> None:
+        told.append((until, len(api.messages)))
+
+    before = time.time()
+    reply = make_judge(api, slow_down, CLAUDE_CODE_MAX_RETRIES="1").ask(_request())
+
+    [(until, requests)] = told
+    assert (reply.text, requests) == ("PASS", 1)
+    assert until is not None
+    assert before < until
 
 
 def test_missing_sign_in_is_a_refused_credential(

@@ -50,7 +50,7 @@ class Saved:
     def rescore(self, judge: FakeBackend | None = None, **options: object) -> int:
         """Rescore with a judge; without one, none can be found."""
         given = RescoreOptions(results=self.results, **options)  # type: ignore[arg-type]  # a test's choice
-        return rescore(given, find=lambda: judge or no_judge())
+        return rescore(given, find=lambda _: judge or no_judge())
 
     def newest(self) -> Mapping[str, Any]:
         """Return the newest rescored document."""

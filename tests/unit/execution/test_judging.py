@@ -6,16 +6,29 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
+from pytest_plugin_eval.cases.model import GraderSpec
 from pytest_plugin_eval.errors import JudgeError
+from pytest_plugin_eval.execution import judging
 from pytest_plugin_eval.execution.judging import find_judge
+from pytest_plugin_eval.execution.planning import plan_case
 from pytest_plugin_eval.judges import anthropic_sdk
 from pytest_plugin_eval.judges.agent_binary import AgentBinary
 from pytest_plugin_eval.judges.anthropic_sdk import AnthropicSdk
 from pytest_plugin_eval.judges.base import JudgeBackend, JudgeRequest
+from pytest_plugin_eval.pytest_side.judges import asker_of, judge_of
+from pytest_plugin_eval.settings import Ablation, Settings
+from pytest_plugin_eval.spending.ledger import Ledger
+from pytest_plugin_eval.spending.limiter import Limiter
+from tests.support.judges import FakeBackend
+from tests.support.records import case
 
+SPECS: TypeAdapter[GraderSpec] = TypeAdapter(GraderSpec)
+NICE = SPECS.validate_python({"type": "llm", "name": "nice", "criteria": "Is it nice?"})
 KEY = {"ANTHROPIC_API_KEY": "sk-ant-scripted-0000"}
 BEDROCK = {
     "CLAUDE_CODE_USE_BEDROCK": "1",
@@ -150,3 +163,33 @@ def test_binary_without_an_answer_leaves_nothing_behind(find: Find, tmp_path: Pa
     assert list((tmp_path / "runs").iterdir()) == []
     with pytest.raises(JudgeError, match="the session was stopped"):
         backend.ask(JudgeRequest(model="haiku", system="", parts=("Good?",)))
+
+
+def test_session_holds_back_as_soon_as_what_it_asks_is_told_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: list[Mapping[str, Any]] = []
+
+    def find(**arguments: object) -> FakeBackend:
+        given.append(arguments)
+        return FakeBackend()
+
+    monkeypatch.setattr(judging, "find_judge", find)
+    # Who asks in the name of a server's stand-in is another test's matter.
+    monkeypatch.setattr("pytest_plugin_eval.pytest_side.judges.asks_a_model", lambda _: True)
+    settings = Settings(ablation=Ablation.NONE)
+    planned = plan_case(case(NICE), settings)
+    ledger, limiter = Ledger(), Limiter(now=lambda: 0.0)
+
+    for one in (
+        judge_of([planned], settings, ledger, limiter, forbidden=None),
+        asker_of([planned], settings, ledger, limiter),
+    ):
+        assert one is not None
+        one.check()
+
+    pauses_s = []
+    for until, arguments in enumerate(given, 1):
+        arguments["slow_down"](float(until))
+        pauses_s.append(limiter.pause_s())
+    assert pauses_s == [1.0, 2.0]
