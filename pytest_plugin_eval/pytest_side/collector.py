@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from pytest_plugin_eval.pytest_side.stash import (
     workbench_key,
 )
 from pytest_plugin_eval.records.model import Arm, Ending, RunKey
-from pytest_plugin_eval.text import one_line
+from pytest_plugin_eval.text import one_line, printable
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.execution.planning import PlannedCase
@@ -77,8 +78,8 @@ class EvalCase(pytest.Directory):
             self._fail(error.problems)
         except EvalError as error:
             self._fail((f"{self.path}: {error}",))
-        tags, warnings = marker_names(planned.case, self.config)
-        self._warn((*planned.case.warnings, *warnings))
+        tags, tag_warnings = marker_names(planned.case, self.config)
+        self._warn((*planned.case.warnings, *tag_warnings))
         # Its runs inherit them.
         for tag in tags:
             self.add_marker(tag)
@@ -95,13 +96,19 @@ class EvalCase(pytest.Directory):
     def _warn(self, texts: tuple[str, ...]) -> None:
         try:
             for text in texts:
-                self.warn(PytestPluginEvalWarning(self.relative(text)))
+                # As `self.warn` does, with a path that can be shown on a terminal.
+                warnings.warn_explicit(
+                    PytestPluginEvalWarning(self.relative(text)),
+                    category=None,
+                    filename=one_line(str(self.path)),
+                    lineno=0,
+                )
         except PytestPluginEvalWarning as warning:  # the user made an error of it
             self._fail((str(warning),))
 
     def relative(self, text: str) -> str:
-        """Return a message whose leading path is relative to where pytest was started."""
-        return self.config.stash[workbench_key].shown(text)
+        """Return a message for a terminal, its path relative to where pytest was started."""
+        return printable(self.config.stash[workbench_key].shown(text))
 
 
 class EvalRun(pytest.Item):
@@ -198,5 +205,5 @@ class EvalRun(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Return where the run is defined and its headline."""
-        # pytest writes it to the terminal as it is.
-        return self.path, 0, one_line(f"{self.planned.case.name} {self.name}")
+        # pytest writes both to the terminal as they are.
+        return Path(one_line(str(self.path))), 0, one_line(f"{self.planned.case.name} {self.name}")

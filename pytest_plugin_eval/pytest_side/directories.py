@@ -18,6 +18,7 @@ from pytest_plugin_eval.cases.discovery import (
     leads_to_case,
 )
 from pytest_plugin_eval.pytest_side.stash import settings_key
+from pytest_plugin_eval.text import one_line
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.pytest_side.collector import EvalCase
@@ -57,7 +58,11 @@ def collect_directory(path: Path, parent: pytest.Collector) -> EvalCase | None:
     from pytest_plugin_eval.pytest_side.session import activate
 
     activate(parent.config, parent.session)
-    return EvalCase.from_parent(parent, path=path)
+    case: EvalCase = EvalCase.from_parent(parent, path=path)
+    if one_line(case.nodeid) == case.nodeid:
+        return case
+    # pytest writes ids as they are, to the terminal and into JUnit XML, where no reader takes them.
+    return EvalCase.from_parent(parent, path=path, nodeid=one_line(case.nodeid))
 
 
 def _is_dropped(path: Path, config: pytest.Config) -> bool:

@@ -89,7 +89,7 @@ def hostile(tmp_path: Path, scripted_api: Callable[[object], ScriptedApi]) -> tu
         tmp_path, scripted_api(script(rule(turns=[[write, tool("Read", file_path=say)], say])))
     )
     session.suite.case(
-        "shows",
+        f"shows{HOSTILE.replace(chr(0), '')}",
         {
             "bad": regex("never", name=f"bad{HOSTILE}"),
             "file": exists(f"b{HOSTILE}.txt"),
@@ -106,7 +106,7 @@ def hostile(tmp_path: Path, scripted_api: Callable[[object], ScriptedApi]) -> tu
 def test_terminal_gets_no_control_characters(hostile: tuple[Sessions, str]) -> None:
     _, output = hostile
 
-    assert [line for line in output.split("\n") if CONTROL.search(line)] == []
+    assert [repr(line) for line in output.split("\n") if CONTROL.search(line)] == []
     assert "bad" in output
 
 
