@@ -161,16 +161,12 @@ class Resume:
 def with_earlier(outcome: RunOutcome, earlier: RunOutcome | None) -> RunOutcome:
     """Return *outcome* with the cost and the attempts of what was made of the same run before.
 
-    The cost is unknown where one of them is.
+    The cost is unknown where one of them is; what is known of it is kept.
     """
     if earlier is None:
         return outcome
-    known = outcome.cost_usd is not None and earlier.cost_usd is not None
-    return replace(
-        outcome,
-        cost_usd=(outcome.cost_usd or 0.0) + (earlier.cost_usd or 0.0) if known else None,
-        attempts=outcome.attempts + earlier.attempts,
-    )
+    whole = outcome.with_cost(earlier.cost_usd, earlier.known_usd)
+    return replace(whole, attempts=outcome.attempts + earlier.attempts)
 
 
 def _refusal(directory: Path, changed: Sequence[str], newer: Sequence[str]) -> str:

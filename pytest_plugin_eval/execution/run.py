@@ -177,7 +177,7 @@ class RunMaker:
         while (refused := self._refusal(planned, key)) is None:
             record = self._attempt(planned, key)
             attempt += 1
-            spent_usd += record.outcome.cost_usd or 0.0
+            spent_usd += record.outcome.known_usd
             earlier = with_earlier(record.outcome, earlier)
             record = replace(record, outcome=earlier)
             if not self._is_repeated(planned, record, attempt):
@@ -307,6 +307,7 @@ class RunMaker:
         votes_usd = sum(vote.cost_usd or 0.0 for vote in grading.votes)
         return replace(
             report,
+            judge_known_usd=grading.judge_known_usd,
             results_dir=str(self._keeper.results_dir(run.planned.case.root)),
             mocks=None if record.mocks is None else record.mocks.fields,
             aborted=None if record.mocks is None else record.mocks.aborted,

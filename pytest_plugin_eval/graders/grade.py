@@ -65,6 +65,8 @@ class Grading(NamedTuple):
     none; ``None`` when one is unknown."""
     lost_usd: float = 0.0
     """What was paid just now for replies that made no vote, as far as it is known."""
+    judge_known_usd: float = 0.0
+    """The part of the judge's cost that is known."""
 
 
 class _Sheet(NamedTuple):
@@ -185,6 +187,7 @@ def _grading(
         tuple(vote for result in results.values() for vote in result.fresh),
         total(known) if len(known) == len(costs) else None,
         total(result.lost_usd for result in results.values()),
+        total(known),
     )
 
 

@@ -65,7 +65,7 @@ class EvalController:
         self.unreported_usd = 0.0
         """Paid besides, by the ledger, for what came to no report."""
         self.uncounted = 0
-        """Finished calls that the ledger could not count, since their cost is unknown."""
+        """Finished calls whose cost is unknown."""
         self.reruns = 0
         self.cut_off = 0
         """Agent runs and judge calls of workers that died: what they cost is unknown."""
@@ -345,16 +345,15 @@ class EvalController:
 
 def _with_cost_of(run: RunReport, earlier: RunReport) -> RunReport:
     """Return a repeated run with what its earlier attempts cost."""
-    costs = (run.outcome.cost_usd, earlier.outcome.cost_usd)
-    outcome = replace(
-        run.outcome,
-        attempts=run.outcome.attempts + earlier.outcome.attempts,
-        cost_usd=None if None in costs else sum(cost for cost in costs if cost is not None),
-    )
+    from pytest_plugin_eval.scoring.costs import costs_of
+
+    attempts = run.outcome.attempts + earlier.outcome.attempts
+    outcome = run.outcome.with_cost(earlier.outcome.cost_usd, earlier.outcome.known_usd)
     judged = (run.judge_cost_usd, earlier.judge_cost_usd)
     return replace(
         run,
-        outcome=outcome,
+        outcome=replace(outcome, attempts=attempts),
         judge_cost_usd=None if None in judged else sum(cost for cost in judged if cost is not None),
+        judge_known_usd=costs_of((run, earlier)).judge.known_usd,
         spent_usd=run.spent_usd + earlier.spent_usd,
     )

@@ -120,6 +120,7 @@ def _header(record: RunRecord) -> Mapping[str, object]:
             "duration_s": outcome.duration_s,
             "started_at": outcome.started_at,
             "attempts": outcome.attempts,
+            **({"known_cost_usd": outcome.known_cost_usd} if outcome.known_cost_usd else {}),
         },
         "provenance": dict(record.provenance),
         "notes": list(record.notes),
@@ -310,6 +311,7 @@ def _outcome(fields: _Fields) -> RunOutcome:
         duration_s=fields.real("duration_s"),
         started_at=fields.text("started_at"),
         attempts=fields.number("attempts"),
+        known_cost_usd=fields.real("known_cost_usd") if fields.has("known_cost_usd") else 0.0,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from pytest_plugin_eval.records.trace import Trace
@@ -81,6 +81,20 @@ class RunOutcome:
     """UTC, ISO 8601 with milliseconds and ``Z``."""
     attempts: int = 1
     """Agent sessions spent on this run, the last one included."""
+    known_cost_usd: float = 0.0
+    """The known part of a cost that is unknown as a whole; nothing while `cost_usd` is known."""
+
+    @property
+    def known_usd(self) -> float:
+        """The cost as far as it is known."""
+        return self.known_cost_usd if self.cost_usd is None else self.cost_usd
+
+    def with_cost(self, cost_usd: float | None, known_usd: float) -> RunOutcome:
+        """Return the outcome with another cost added, of which *known_usd* are known."""
+        known = self.known_usd + (known_usd if cost_usd is None else cost_usd)
+        if self.cost_usd is None or cost_usd is None:
+            return replace(self, cost_usd=None, known_cost_usd=known)
+        return replace(self, cost_usd=known)
 
     @property
     def is_gradable(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_plugin_eval.scoring.costs import Cost
-from pytest_plugin_eval.text import decimals, dollars
+from pytest_plugin_eval.text import dollars
 
 __all__ = ["money", "short_money"]
 
@@ -20,5 +20,5 @@ def money(cost: Cost) -> str:
 def short_money(cost: Cost) -> str:
     """Return ``$0.42``, ``$0.42+?`` or ``$?``, for a column."""
     if not cost.unknown_runs:
-        return f"${decimals(cost.known_usd)}"
-    return f"${decimals(cost.known_usd)}+?" if cost.known_usd else "$?"
+        return dollars(cost.known_usd)
+    return f"{dollars(cost.known_usd)}+?" if cost.known_usd else "$?"

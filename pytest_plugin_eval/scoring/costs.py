@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pytest_plugin_eval.records.model import Arm
 from pytest_plugin_eval.scoring.model import RunReport
@@ -38,6 +39,14 @@ class Costs:
     judge: Cost
 
 
+class _Part(NamedTuple):
+    """What one of those who were paid for a run got."""
+
+    known_usd: float
+    is_whole: bool
+    """Whether nothing more than that was paid."""
+
+
 def costs_of(runs: Iterable[RunReport]) -> Costs:
     """Return the costs of *runs*, all attempts at each of them included."""
     listed = tuple(runs)
@@ -45,8 +54,8 @@ def costs_of(runs: Iterable[RunReport]) -> Costs:
         total=_whole(listed),
         with_arm=_whole([run for run in listed if run.key.arm is Arm.WITH]),
         without_arm=_whole([run for run in listed if run.key.arm is Arm.WITHOUT]),
-        agent=_sum((run.outcome.cost_usd,) for run in listed),
-        judge=_sum((run.judge_cost_usd,) for run in listed),
+        agent=_sum((_agent(run),) for run in listed),
+        judge=_sum((_judge(run),) for run in listed),
     )
 
 
@@ -66,13 +75,23 @@ def is_judged(run: RunReport) -> bool:
 
 
 def _whole(runs: Sequence[RunReport]) -> Cost:
-    return _sum((run.outcome.cost_usd, run.judge_cost_usd) for run in runs)
+    return _sum((_agent(run), _judge(run)) for run in runs)
 
 
-def _sum(runs: Iterable[tuple[float | None, ...]]) -> Cost:
+def _agent(run: RunReport) -> _Part:
+    return _Part(run.outcome.known_usd, is_whole=run.outcome.cost_usd is not None)
+
+
+def _judge(run: RunReport) -> _Part:
+    if run.judge_cost_usd is None:
+        return _Part(run.judge_known_usd, is_whole=False)
+    return _Part(run.judge_cost_usd, is_whole=True)
+
+
+def _sum(runs: Iterable[tuple[_Part, ...]]) -> Cost:
     """Return the sum of the parts that each of several runs is made of."""
     listed = tuple(runs)
     return Cost(
-        known_usd=total(total(part for part in parts if part is not None) for parts in listed),
-        unknown_runs=sum(None in parts for parts in listed),
+        known_usd=total(total(part.known_usd for part in parts) for parts in listed),
+        unknown_runs=sum(not all(part.is_whole for part in parts) for parts in listed),
     )

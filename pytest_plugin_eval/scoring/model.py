@@ -115,6 +115,8 @@ class RunReport:
     skipped_paid: bool = False
     judge_cost_usd: float | None = 0.0
     """List price of the votes behind the verdicts; ``None`` when one is unknown."""
+    judge_known_usd: float = 0.0
+    """The part of the judge's cost that is known, where it is not known as a whole."""
     spent_usd: float = 0.0
     """What this session paid for the run, as far as it is known: nothing for what was recorded."""
     is_taken_over: bool = False

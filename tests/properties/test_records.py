@@ -35,6 +35,7 @@ OUTCOMES = st.builds(
     error=OPTIONAL,
     turns=st.integers(0, 2**40),
     cost_usd=st.none() | NUMBERS,
+    known_cost_usd=NUMBERS,
     duration_s=NUMBERS,
     started_at=UTF8,
     attempts=st.integers(0, 9),
@@ -64,7 +65,7 @@ VOTES = st.builds(
 )
 RECORDS = st.builds(
     RunRecord,
-    key=st.builds(RunKey, case=UTF8, arm=st.sampled_from(Arm), number=st.integers(min_value=1)),
+    key=st.builds(RunKey, case=UTF8, arm=st.sampled_from(Arm), number=st.integers(1, 2**40)),
     outcome=OUTCOMES,
     trace=st.lists(LINES).map(Trace),
     files=st.lists(FILES).map(tuple),

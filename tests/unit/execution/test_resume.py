@@ -323,23 +323,33 @@ def test_unreadable_session_file_is_refused(earlier: Earlier) -> None:
 
 
 @pytest.mark.parametrize(
-    ("now", "before", "total"),
+    ("now", "before", "total", "known"),
     [
-        (0.5, 0.25, 0.75),
-        (0.5, None, None),
-        (None, 0.25, None),
-        (0.0, 0.25, 0.25),
+        ((0.5, 0.0), (0.25, 0.0), 0.75, 0.75),
+        ((0.5, 0.0), (None, 0.0), None, 0.5),
+        ((None, 0.0), (0.25, 0.0), None, 0.25),
+        ((0.5, 0.0), (None, 0.125), None, 0.625),
+        ((None, 0.0), (None, 0.125), None, 0.125),
+        ((0.0, 0.0), (0.25, 0.0), 0.25, 0.25),
     ],
 )
 def test_cost_and_attempts_of_before_are_added(
-    now: float | None, before: float | None, total: float | None
+    now: tuple[float | None, float],
+    before: tuple[float | None, float],
+    total: float | None,
+    known: float,
 ) -> None:
-    outcome = RunOutcome(ending=Ending.COMPLETED, cost_usd=now, attempts=1, turns=3)
-    earlier = RunOutcome(ending=Ending.NO_RESULT, cost_usd=before, attempts=2, turns=1)
+    outcome = RunOutcome(
+        ending=Ending.COMPLETED, cost_usd=now[0], known_cost_usd=now[1], attempts=1, turns=3
+    )
+    earlier = RunOutcome(
+        ending=Ending.NO_RESULT, cost_usd=before[0], known_cost_usd=before[1], attempts=2, turns=1
+    )
 
     whole = with_earlier(outcome, earlier)
 
-    assert whole == replace(outcome, cost_usd=total, attempts=3)
+    assert (whole.cost_usd, whole.known_usd) == (total, known)
+    assert (whole.ending, whole.attempts, whole.turns) == (Ending.COMPLETED, 3, 3)
 
 
 def test_run_that_was_never_made_adds_nothing() -> None:

@@ -118,6 +118,14 @@ def test_cost_is_unknown_when_that_of_a_vote_is() -> None:
     assert grading.judge_cost_usd is None
 
 
+def test_known_part_of_a_cost_is_kept() -> None:
+    answers = [JudgeReply(text="PASS", model="m", cost_usd=cost) for cost in (0.5, None, 0.25)]
+
+    grading = graded(FakeBackend(*answers), llm())
+
+    assert (grading.judge_cost_usd, grading.judge_known_usd) == (None, 0.75)
+
+
 def half_judged(*numbers: int) -> RunRecord:
     """Return a run on whose only question there are votes already."""
     (poll,) = polls(Graded(case(llm()), RUN, two_arms=False))

@@ -14,6 +14,8 @@ from pytest_plugin_eval.scoring.costs import Cost
         (Cost(), "$0.00", "$0.00"),
         (Cost(known_usd=0.42), "$0.42", "$0.42"),
         (Cost(known_usd=0.42, unknown_runs=2), "$0.42 + unknown", "$0.42+?"),
+        (Cost(known_usd=0.0012), "$0.0012", "$0.0012"),
+        (Cost(known_usd=0.0012, unknown_runs=1), "$0.0012 + unknown", "$0.0012+?"),
         (Cost(unknown_runs=1), "unknown", "$?"),
     ],
 )

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from pytest_plugin_eval.records.model import Ending, RunOutcome
 from pytest_plugin_eval.scoring.costs import Cost, costs_of, is_judged, run_cost, runs_cost
 from pytest_plugin_eval.scoring.model import RunReport
 from tests.support.results import judged, run
+
+PARTLY = replace(
+    run("with-1"),
+    outcome=RunOutcome(ending=Ending.COMPLETED, cost_usd=None, known_cost_usd=0.5),
+    judge_cost_usd=None,
+    judge_known_usd=0.25,
+)
+"""A run of which one attempt and one vote did not tell what they cost."""
 
 
 @pytest.mark.parametrize(
@@ -38,8 +49,9 @@ def test_cost_of_a_run_is_known_when_both_its_parts_are(
             [run("with-1", cost_usd=None, judge_cost_usd=None)],
             Cost(known_usd=0.0, unknown_runs=1),
         ),
+        ([PARTLY], Cost(known_usd=0.75, unknown_runs=1)),
     ],
-    ids=["none", "known", "agent unknown", "both unknown"],
+    ids=["none", "known", "agent unknown", "both unknown", "both known in part"],
 )
 def test_sum_keeps_what_is_known_and_counts_the_rest(runs: list[RunReport], cost: Cost) -> None:
     assert runs_cost(runs) == cost
