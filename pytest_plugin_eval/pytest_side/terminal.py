@@ -158,7 +158,8 @@ class EvalTerminal:
     def _uncounted_lines(self) -> Iterable[str]:
         unknown = self._controller.uncounted
         if self._settings.max_cost_usd is not None and unknown:
-            yield f"warning: the ceiling did not count {plural(unknown, 'call')} of unknown cost"
+            calls = plural(unknown, "call")
+            yield f"warning: {calls} of unknown cost, for the ceiling as dear as the dearest known"
         if self._controller.unreported_usd and len(self._controller.suites) != 1:
             spent = dollars(self._controller.unreported_usd)
             yield f"spent besides: {spent}, for what came to no result"

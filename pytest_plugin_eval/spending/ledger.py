@@ -29,6 +29,8 @@ class _Account:
 
     # Exact, so that the sum depends on no order: ten times 0.1 reaches a ceiling of 1.
     spent_usd: Fraction = Fraction()
+    dearest_usd: Fraction = Fraction()
+    """Of one finished call whose cost is known."""
     unknown: int = 0
     started: int = 0
     finished: int = 0
@@ -45,6 +47,7 @@ class _Account:
             self.unknown += 1
         else:
             self.spent_usd += Fraction(cost)
+            self.dearest_usd = max(self.dearest_usd, Fraction(cost))
 
 
 class Ledger:
@@ -54,7 +57,8 @@ class Ledger:
     of its own there and sees what all of them spend, those included that were killed meanwhile.
     Spec: behaviour-evals, 6.3: spent at or above the ceiling, nothing further starts; a ceiling of
     0 starts nothing at all. Nothing is reserved: calls that are in flight when the ceiling is
-    reached finish, and pass it by what they cost.
+    reached finish, and pass it by what they cost. A finished call of unknown cost counts towards
+    the ceiling as the dearest known one, and as nothing while none is known.
     """
 
     def __init__(self, ceiling_usd: float | None = None, directory: Path | None = None) -> None:
@@ -106,7 +110,13 @@ class Ledger:
 
     def may_start(self) -> bool:
         """Whether another call may start."""
-        return self.ceiling_usd is None or self.spent_usd < self.ceiling_usd
+        if self.ceiling_usd is None:
+            return True
+        accounts = self._accounts()
+        spent_usd = sum(account.spent_usd for account in accounts)
+        unknown = sum(account.unknown for account in accounts)
+        dearest_usd = max(account.dearest_usd for account in accounts)
+        return float(spent_usd + unknown * dearest_usd) < self.ceiling_usd
 
     def close(self) -> None:
         """Let go of the file; sums can still be read."""

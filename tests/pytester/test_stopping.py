@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -16,6 +17,14 @@ from pytest_plugin_eval.judges.base import JudgeReply, JudgeRequest
 from pytest_plugin_eval.records.codec import read_record
 from pytest_plugin_eval.records.model import Arm, Ending, RunRecord
 from tests.pytester.conftest import KIND, NICE, StandInAgent, StandInJudge, Suite, answered
+
+
+class Usage(NamedTuple):
+    """As `shutil.disk_usage` returns it."""
+
+    total: int
+    used: int
+    free: int
 
 
 def _live(suite: Suite, *arguments: str) -> pytest.RunResult:
@@ -50,15 +59,15 @@ def test_ceiling_leaves_a_partial_document_and_lists_what_was_not_run(
     result.stdout.fnmatch_lines(["incomplete: the cost ceiling was reached; exit status 2"])
 
 
-def test_runs_that_the_ceiling_could_not_count_are_told(suite: Suite, agent: StandInAgent) -> None:
+def test_runs_of_unknown_cost_are_told_under_a_ceiling(suite: Suite, agent: StandInAgent) -> None:
     suite.case("first", front="runs: 1")
     agent.answer = lambda request: answered(request, "hello", cost_usd=None)
 
     bounded = _live(suite, "--eval-max-cost-usd", "0.1")
     unbounded = _live(suite)
 
-    bounded.stdout.fnmatch_lines(["warning: the ceiling did not count 2 calls of unknown cost"])
-    unbounded.stdout.no_fnmatch_line("*ceiling did not*")
+    bounded.stdout.fnmatch_lines(["warning: 2 calls of unknown cost, for the ceiling as dear as*"])
+    unbounded.stdout.no_fnmatch_line("*for the ceiling as*")
 
 
 def test_refused_credential_stops_the_session_at_once(suite: Suite, agent: StandInAgent) -> None:
@@ -244,8 +253,26 @@ def test_cases_that_were_not_started_are_named(suite: Suite, agent: StandInAgent
 
     result = _live(suite, "--eval-max-cost-usd", "0.3")
 
-    result.stdout.fnmatch_lines(["*1 case not started, in no number here: evals/second"])
+    words = " ".join(result.stdout.str().split())
+    told = "1 case not started (cost ceiling $0.3 reached), in no number here: evals/second"
+    assert told in words
     assert suite.document()["suite"]["notStarted"] == ["evals/second"]  # type: ignore[index]
+
+
+def test_nearly_full_disk_is_told_where_no_run_was_made(
+    suite: Suite, agent: StandInAgent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite.case("first")
+    suite.case("second")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(total=9, used=8, free=1))
+
+    result = _live(suite)
+
+    words = " ".join(result.stdout.str().split())
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert agent.requests == []
+    assert "2 cases not started (the record could not be kept: " in words
+    assert "is full, expected room for 16 MiB), in no number here" in words
 
 
 def test_interrupted_run_is_listed_with_what_it_cost(suite: Suite, agent: StandInAgent) -> None:

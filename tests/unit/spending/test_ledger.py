@@ -51,7 +51,11 @@ def read_lines(worker: subprocess.Popen[bytes], count: int) -> bytes:
         (1.0, (0.5, 0.5), False),
         (1.0, (0.1,) * 10, False),
         (1.0, (2.0,), False),
-        (1.0, (None, 0.5), True),
+        (1.0, (None, None), True),
+        (1.0, (None, 0.25), True),
+        (1.0, (None, 0.5), False),
+        (1.0, (0.125, 0.25, None, None), True),
+        (1.0, (0.125, 0.25, None, None, None), False),
     ],
 )
 def test_ceiling(ceiling: float | None, costs: tuple[float | None, ...], may_start: bool) -> None:
@@ -81,6 +85,16 @@ def test_processes_see_what_others_spend(tmp_path: Path) -> None:
 
     assert (first.spent_usd, second.spent_usd) == (1.25, 1.25)
     assert (first.may_start(), second.may_start()) == (False, False)
+
+
+def test_unknown_call_counts_as_the_dearest_known_one_of_all_processes(tmp_path: Path) -> None:
+    first, second = Ledger(1.0, tmp_path), Ledger(1.0, tmp_path)
+    first.add(0.5)
+
+    second.add(None)
+
+    assert (first.may_start(), second.may_start()) == (False, False)
+    assert (first.spent_usd, first.unknown) == (0.5, 1)
 
 
 def test_late_process_sees_what_was_spent_before(tmp_path: Path) -> None:
