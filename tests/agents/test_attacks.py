@@ -55,7 +55,7 @@ def test_shell_works_in_workspace_and_tmp(ground: Ground) -> None:
     record = ground.run(
         [tool("Bash", command="echo one > a.txt && cat a.txt && ls -a ~ && pwd")],
         [tool("Bash", command='f=$(mktemp) && echo two > "$f" && cat "$f"')],
-        [tool("Bash", command="git add -A . && git commit -q -m x && git log --format=%s%an")],
+        [tool("Bash", command="git add -A && git commit -q -m x && git log --format=%s%an")],
     )
 
     results = list(tool_results(record).values())
