@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
-import threading
 from collections.abc import Callable
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Self
+
+from pytest_plugin_eval.signals import handled
 
 __all__ = ["Interrupts"]
 
@@ -19,27 +21,18 @@ class Interrupts:
 
     def __init__(self, stop: Callable[[], None]) -> None:
         self.received: signal.Signals | None = None
+        """The first one."""
         self._stop = stop
-        names = ("SIGINT", "SIGTERM", "SIGHUP")
-        self._signals = [getattr(signal, name) for name in names if hasattr(signal, name)]
-        self._former: dict[signal.Signals, object] = {}
+        self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
-        """Install the handlers; only the main thread can."""
-        if threading.current_thread() is threading.main_thread():
-            for number in self._signals:
-                self._former[number] = signal.signal(number, self._handle)
+        """Install the handlers."""
+        self._stack.enter_context(handled(self._handle))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Put the former handlers back."""
-        for number, handler in self._former.items():
-            signal.signal(number, handler)  # type: ignore[arg-type]  # what signal() gave us
+        self._stack.close()
 
     def _handle(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 -- signal's
         if self.received is not None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
-import threading
-from collections.abc import Iterable
-from types import FrameType, TracebackType
+from collections.abc import Iterable, Mapping
+from types import FrameType
 from typing import Self
+
+from pytest_plugin_eval.signals import ENDING, Former, handled
 
 __all__ = ["SessionSignals"]
 
@@ -18,39 +20,31 @@ class SessionSignals:
     and are called when they are functions.
     """
 
-    def __init__(self, names: Iterable[str] = ("SIGINT", "SIGTERM", "SIGHUP")) -> None:
+    def __init__(self, names: Iterable[str] = ENDING) -> None:
         self.received: signal.Signals | None = None
         self.is_ending = False
         """Whether what was paid for is being written: only Ctrl-C stops that.
 
         Services that cancel a job send SIGINT and a few seconds later SIGTERM.
         """
-        self._signals = [getattr(signal, name) for name in names if hasattr(signal, name)]
-        self._former: dict[signal.Signals, object] = {}
+        self._names = tuple(names)
+        self._former: Mapping[int, Former] = {}
+        self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
-        """Install the handlers; only the main thread can."""
-        if threading.current_thread() is threading.main_thread():
-            for number in self._signals:
-                self._former[number] = signal.signal(number, self._stop)
+        """Install the handlers."""
+        self._former = self._stack.enter_context(handled(self._handle, self._names))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Put the former handlers back."""
-        for number, handler in self._former.items():
-            signal.signal(number, handler)  # type: ignore[arg-type]  # what signal() gave us
-        self._former.clear()
+        self._stack.close()
 
-    def _stop(self, number: int, frame: FrameType | None) -> None:
+    def _handle(self, number: int, frame: FrameType | None) -> None:
         if self.is_ending and number != signal.SIGINT:
             return
         self.received = signal.Signals(number)
-        former = self._former.get(self.received)
+        former = self._former.get(number)
         if callable(former):
             former(number, frame)
         raise KeyboardInterrupt

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import click
 import pytest
 
 from pytest_plugin_eval import __version__
@@ -55,3 +56,16 @@ def test_version_does_not_import_pytest() -> None:
     )
 
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, click.Abort])
+def test_interrupted_command_exits_130_without_a_word(
+    error: type[BaseException], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> int:
+        raise error
+
+    monkeypatch.setattr("pytest_plugin_eval.cli.rescore.rescore", interrupted)
+
+    assert main(["rescore", "results"]) == 130
+    assert capsys.readouterr().err.strip() == ""
