@@ -179,6 +179,12 @@ def answered(
     )
 
 
+@pytest.fixture(autouse=True)
+def trusting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trust every plugin in the sessions of this process."""
+    monkeypatch.setattr(trust, "untrusted", lambda *_: ())
+
+
 def without_pause(record: RunRecord, attempt: int, **given: object) -> float | None:
     """Decide as `pause_before` does, and wait for nothing."""
     pause_s = pause_before(record, attempt, **given)  # type: ignore[arg-type]  # handed on
@@ -193,7 +199,6 @@ def agent(monkeypatch: pytest.MonkeyPatch) -> StandInAgent:
     # as text would be resolved by way of the package to a module that no session uses any more.
     monkeypatch.setattr(ClaudeCli, "find", lambda **_: stand_in)
     monkeypatch.setattr(run, "pause_before", without_pause)
-    monkeypatch.setattr(trust, "untrusted", lambda *_: ())
     return stand_in
 
 
