@@ -17,7 +17,7 @@ from pytest_plugin_eval.agents.processes import HAS_GROUPS, exit_of, kill_group,
 from pytest_plugin_eval.agents.sandbox import Sandbox
 from pytest_plugin_eval.text import shown
 
-__all__ = ["SCAFFOLD_TIMEOUT_S", "Scaffold"]
+__all__ = ["SCAFFOLD_TIMEOUT_S", "Scaffold", "scaffold_notice"]
 
 SCAFFOLD_TIMEOUT_S = 120.0
 """Of deviations, D17: the reference has no limit."""
@@ -25,6 +25,19 @@ OUTPUT_BYTES = 4 << 10
 DRAIN_S = 2.0
 """Between the end of the script and that of its output."""
 _CHUNK = 1 << 16
+
+
+def scaffold_notice(script: str, *, is_run: bool) -> str:
+    """Return what to say about a scaffold script, whether or not it is run."""
+    if is_run:
+        return (
+            f"scaffold_script {shown(script)} is run before each run: code of the case's author, "
+            "as you and outside of any sandbox"
+        )
+    return (
+        f"warning: scaffold_script {shown(script)} is not run, the agent finds an empty workspace; "
+        "where you trust its author, pass --eval-scaffold"
+    )
 
 
 class Scaffold:

@@ -38,8 +38,6 @@ class PlannedCase:
     """Tools that the case asks for and the user does not grant."""
     skip_reason: str | None = None
     """Why none of the runs is made, although nothing is wrong."""
-    refusal: str | None = None
-    """Why the case cannot be run by this version."""
 
     @cached_property
     def info(self) -> CaseInfo:

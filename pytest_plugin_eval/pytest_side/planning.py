@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_plugin_eval.agents.unsupported import scaffold_notice
+from pytest_plugin_eval.agents.scaffold import scaffold_notice
 from pytest_plugin_eval.cases.discovery import eval_directory_of, manifest_notes
 from pytest_plugin_eval.cases.hints import skill_use, suite_hints
 from pytest_plugin_eval.cases.loader import load_case
@@ -16,7 +16,7 @@ from pytest_plugin_eval.cases.manifest import declared_servers
 from pytest_plugin_eval.cases.mock import placed_servers
 from pytest_plugin_eval.cases.tool_names import BUILT_IN_TOOLS
 from pytest_plugin_eval.errors import CaseError, EvalError
-from pytest_plugin_eval.execution.mocking import asks_a_model
+from pytest_plugin_eval.execution.mocking import asks_a_model, run_servers
 from pytest_plugin_eval.execution.planning import PlannedCase, plan_case
 from pytest_plugin_eval.graders.grade import with_only_of
 from pytest_plugin_eval.graders.javascript import compile_errors
@@ -41,16 +41,13 @@ GAPS = 6
 def plan(directory: Path, place: EvalDirectory, nodeid: str, config: pytest.Config) -> PlannedCase:
     """Load a case and plan its runs.
 
-    Raises `CaseError` for a case that does not load, and for one that this version cannot run
-    unless only the plan is wanted (``--collect-only``).
+    Raises `CaseError` for a case that does not load.
     """
     settings = config.stash[settings_key]
     bench = config.stash[workbench_key]
     note_place(place, config)
     case = _loaded(directory, place, settings)
     planned = plan_case(case, settings, bench.recorded(place, case.id))
-    if planned.refusal is not None and not config.getoption("collectonly"):
-        raise CaseError((f"{planned.source_file}: {planned.refusal}",))
     votes = 0 if settings.free_only else settings.judge_votes
     state = config.stash[collection_key]
     state.plans.append(
@@ -63,7 +60,6 @@ def plan(directory: Path, place: EvalDirectory, nodeid: str, config: pytest.Conf
             with_votes=planned.votes_per_run(Arm.WITH, votes),
             without_votes=planned.votes_per_run(Arm.WITHOUT, votes),
             results_base=str(bench.results_base(place)),
-            refusal=planned.refusal,
             skipped=planned.skip_reason is not None,
         )
     )
@@ -131,15 +127,15 @@ def _server_advice(planned: PlannedCase, settings: Settings) -> Iterator[str]:
             if servers:
                 yield f"MCP servers of plugin {plugin.name} start, as you: {servers}"
         return
-    servers_of_case = placed_servers(case.mocks, case.plugins)
-    if not servers_of_case:
+    if not (placed := placed_servers(case.mocks, case.plugins)):
         return
     from pytest_plugin_eval.mocks.summary import budget_text, mocked_text, placing_warnings
 
-    yield mocked_text(servers_of_case)
+    if served := run_servers(case, Arm.WITH, settings):
+        yield mocked_text(served)
     if asks_a_model(case):
         yield budget_text(case.max_turns)
-    warnings = placing_warnings(servers_of_case, real_servers=settings.real_servers)
+    warnings = placing_warnings(placed, real_servers=settings.real_servers)
     yield from (f"warning: {text}" for text in warnings)
 
 

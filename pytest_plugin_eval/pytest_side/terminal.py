@@ -207,7 +207,7 @@ class EvalTerminal:
         """Return the plan of those runs that are selected, ``None`` of none."""
         progress = self._controller.cases.get(plan.nodeid)
         if progress is None:
-            return plan if plan.refusal is not None else None
+            return None
         without = sum("[without-" in nodeid for nodeid in progress.expected)
         return replace(plan, with_runs=len(progress.expected) - without, without_runs=without)
 

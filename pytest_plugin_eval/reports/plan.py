@@ -34,8 +34,6 @@ class CasePlan:
     without_votes: int
     results_base: str
     """Where earlier results of the suite lie."""
-    refusal: str | None = None
-    """Why the case would not be run as things stand."""
     skipped: bool = False
     """Whether an option leaves the case out."""
 
@@ -48,7 +46,7 @@ def plan_lines(
     *costs* is by `CasePlan.results_base`; a suite without earlier results is left out of it.
     """
     lines = [_case_line(plan) for plan in plans]
-    made = [plan for plan in plans if plan.refusal is None and not plan.skipped]
+    made = [plan for plan in plans if not plan.skipped]
     runs, votes = sum(map(_runs, made)), sum(map(_votes, made))
     lines.append(
         f"{plural(len(made), 'case')}, {plural(runs, 'run')}, {plural(votes, 'judge call')}"
@@ -67,8 +65,7 @@ def _case_line(plan: CasePlan) -> str:
     if plan.without_runs:
         arms += f" + {plan.without_runs} without"
     votes = plural(_votes(plan), "judge call")
-    line = f"{plan.nodeid}: {plural(_runs(plan), 'run')} ({arms}), {votes}"
-    return line if plan.refusal is None else f"{line}\n    would be refused: {plan.refusal}"
+    return f"{plan.nodeid}: {plural(_runs(plan), 'run')} ({arms}), {votes}"
 
 
 def _price(made: Iterable[CasePlan], costs: Mapping[str, CostRange]) -> Iterable[str]:
