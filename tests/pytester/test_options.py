@@ -129,7 +129,7 @@ def test_help_lists_the_options_and_hides_those_of_the_command(pytester: pytest.
     assert "--eval-case" not in text
 
 
-@pytest.mark.parametrize("grant", ["Bash", "Bash(git *)", "Monitor", "Write("])
+@pytest.mark.parametrize("grant", ["Artifact", "EnterWorktree", "Monitor", "Write("])
 def test_grant_that_cannot_hold_is_refused_before_any_run(suite: Suite, grant: str) -> None:
     suite.case("first")
 
