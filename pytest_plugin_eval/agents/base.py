@@ -22,6 +22,12 @@ class StandIns:
     tools: tuple[str, ...]
     """The names of their tools, which the agent may call."""
 
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The names of the servers."""
+        servers = self.config.get("mcpServers")
+        return tuple(servers) if isinstance(servers, Mapping) else ()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRequest:

@@ -106,6 +106,8 @@ class Child:
         lines, cut = self._lines.take()
         if cut:
             self._notes.append(f"the agent's output was cut after {cut} bytes")
+        while self._stopped and farewell is not None and _is_answer(lines[farewell:]):
+            farewell += 1  # it was on its way when the call in it ended the run
         return ChildResult(
             lines=lines[:farewell],
             farewell=() if farewell is None else lines[farewell:],
@@ -218,3 +220,8 @@ class Child:
         if any(reader.is_alive() for reader in readers):
             self._notes.append("a process that outlived the agent still holds its output open")
         return process.returncode if ended_itself else None
+
+
+def _is_answer(lines: Sequence[str]) -> bool:
+    """Tell whether the first of some lines is the model's."""
+    return bool(lines) and lines[0].startswith('{"type":"assistant"')

@@ -324,7 +324,8 @@ def _proven(trace: Trace, request: AgentRequest, sandbox: Sandbox) -> Classified
     case, arm = request.case, request.key.arm
     if trace.init is None:
         return None
-    if problem := contamination(trace, case, arm, sandbox.path):
+    servers = () if request.stand_ins is None else request.stand_ins.servers
+    if problem := contamination(trace, case, arm, sandbox.path, servers=servers):
         return Classified(Ending.CONTAMINATED, problem)
     if arm is Arm.WITH and (problem := not_loaded(trace.init, case)):
         return Classified(Ending.NOT_LOADED, problem)

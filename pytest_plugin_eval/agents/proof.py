@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -58,13 +58,18 @@ def not_loaded(init: Mapping[str, object], case: Case) -> str | None:
     return None
 
 
-def contamination(trace: Trace, case: Case, arm: Arm, run: Path) -> str | None:
-    """Return what is in the session that should not be, or ``None``."""
+def contamination(
+    trace: Trace, case: Case, arm: Arm, run: Path, *, servers: Collection[str] = ()
+) -> str | None:
+    """Return what is in the session that should not be, or ``None``.
+
+    *servers* are the names of stand-ins for MCP servers, which belong to the run.
+    """
     init = trace.init or {}
     ours = [plugin.path for plugin in case.plugins] if arm is Arm.WITH else []
     for problem in (
         _foreign_plugin(init, ours),
-        _foreign_server(init, ours),
+        _foreign_server(init, ours, servers),
         _foreign_memory(init, run),
         _open_shell(init),
         _foreign_hook(trace, ours),
@@ -107,10 +112,12 @@ def _foreign_plugin(init: Mapping[str, object], ours: Sequence[Path]) -> str | N
     return None
 
 
-def _foreign_server(init: Mapping[str, object], ours: Sequence[Path]) -> str | None:
+def _foreign_server(
+    init: Mapping[str, object], ours: Sequence[Path], stand_ins: Collection[str]
+) -> str | None:
     for server in _objects(init, "mcp_servers"):
         name = str(server.get("name"))
-        if not (ours and name.startswith("plugin:")):
+        if name not in stand_ins and not (ours and name.startswith("plugin:")):
             return f"MCP server {name} is configured"
     return None
 

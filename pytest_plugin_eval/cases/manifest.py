@@ -162,7 +162,7 @@ def _manifest_eval_dir(data: Mapping[str, object], file: str) -> tuple[str | Non
 
 @cache
 def declared_servers(root: str) -> tuple[str, ...]:
-    """Return the names of the MCP servers that a plugin declares, sorted; unreadable files none.
+    """Return the names of the MCP servers that a plugin declares, in order; unreadable files none.
 
     They stand in ``.mcp.json`` or under ``mcpServers`` of the manifest, there also as the path of
     such a file. Spec: agent-run, 7.1.
@@ -170,15 +170,15 @@ def declared_servers(root: str) -> tuple[str, ...]:
     file = manifest_of(root).file
     declared = (_json_object(str(file)) or {}).get("mcpServers") if file is not None else None
     sources: list[object] = [".mcp.json", *(declared if isinstance(declared, list) else [declared])]
-    names: set[str] = set()
+    names: dict[str, None] = {}
     for source in sources:
         servers: object = source
         if isinstance(source, str):
             content = _json_object(os.path.join(root, source)) or {}
             servers = content.get("mcpServers", content)
         if isinstance(servers, dict):
-            names.update(map(str, servers))
-    return tuple(sorted(names))
+            names.update(dict.fromkeys(map(str, servers)))
+    return tuple(names)
 
 
 def read_plugin(root: Path) -> Plugin:

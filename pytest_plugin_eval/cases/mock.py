@@ -81,6 +81,8 @@ class MockTool:
     is_error: bool = False
     abort_when: str | None = None
     """The conditions on which the agent that answers ends the run."""
+    is_listed: bool = False
+    """Whether ``_tools.json`` says what it takes; without that any input is as good."""
     description: str = ""
     input_schema: Mapping[str, object] = field(
         default_factory=lambda: {"type": "object", "additionalProperties": True}
@@ -99,6 +101,7 @@ class MockServer:
     name: str
     """Of the directory."""
     tools: tuple[MockTool, ...]
+    """As ``_server.md`` names them, then by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +109,7 @@ class Mocks:
     """All mocked servers of a case."""
 
     servers: tuple[MockServer, ...] = ()
-    """By name; those without a single tool are left out."""
+    """The suite's by name, then the case's own; those without a single tool are left out."""
     warnings: tuple[str, ...] = ()
     """What loads but is probably a mistake, as ``file:line: text``."""
 

@@ -64,9 +64,7 @@ def load_mocks(
     # The eval directory may itself be the case.
     for place in dict.fromkeys((str(eval_dir), str(case_dir))):
         loader.look_into(os.path.join(place, MOCKS))
-    servers = tuple(
-        server for name in sorted(loader.found) if (server := loader.server(name)) is not None
-    )
+    servers = tuple(server for name in loader.found if (server := loader.server(name)) is not None)
     _check_patterns(loader.documents, report, check_patterns)
     for name, problem in placing_problems(servers, plugins):
         report.error(loader.found[name].directories[-1], problem)
@@ -112,7 +110,10 @@ class _Loader:
         # What is doubtful about broken files is told when they are mended.
         if len(self._report.errors) == errors:
             self._doubt(found, tools, listed)
-        return MockServer(name=name, tools=tuple(tools.values())) if tools else None
+        whole = self.documents.get(found.files.get(SERVER_FILE, ""))
+        order = dict.fromkeys((*(whole.tools if whole else ()), *sorted(tools)))
+        listing = tuple(tools[tool] for tool in order if tool in tools)
+        return MockServer(name=name, tools=listing) if listing else None
 
     def _doubt(self, found: _Found, tools: Iterable[str], listed: Mapping[str, ToolEntry]) -> None:
         unlisted = ", ".join(sorted(tool for tool in tools if tool not in listed))
@@ -271,8 +272,10 @@ def _listed(tool: MockTool, listed: Mapping[str, ToolEntry]) -> MockTool:
     if entry is None:
         return tool
     if entry.input_schema is None:
-        return replace(tool, description=entry.description)
-    return replace(tool, description=entry.description, input_schema=entry.input_schema)
+        return replace(tool, is_listed=True, description=entry.description)
+    return replace(
+        tool, is_listed=True, description=entry.description, input_schema=entry.input_schema
+    )
 
 
 def _check_patterns(

@@ -24,6 +24,9 @@ __all__ = ["Mocked", "Mocking", "asks_a_model", "run_servers"]
 
 Run = Callable[[AgentRequest], RunRecord]
 
+STOP_S = 30.0
+"""How long the call that broke a run off is kept waiting for the end of its agent."""
+
 
 class Mocked(NamedTuple):
     """A run that was made with stand-ins."""
@@ -74,7 +77,7 @@ class Mocking:
             record = run(request)
             return Mocked(record, record.outcome.cost_usd)
         if not any(server.mock is not None for server in servers):
-            return _unserved(run(request), servers)
+            return _unserved(run(request), servers, self._warnings(request.case, servers))
         return self._served(run, request, servers)
 
     def stop(self) -> None:
@@ -104,8 +107,17 @@ class Mocking:
                 )
             )
         finally:
+            ending.over()
             result = opened.close()
-        return _mocked(record, servers, result)
+        return _mocked(record, servers, result, self._warnings(request.case, servers))
+
+    def _warnings(self, case: Case, servers: tuple[PlacedServer, ...]) -> tuple[str, ...]:
+        """Return what a reader of the run should know of its servers, whatever its arm."""
+        from pytest_plugin_eval.mocks.summary import placing_warnings, schema_warnings
+
+        placed = placed_servers(case.mocks, case.plugins)
+        placing = placing_warnings(placed, real_servers=self._settings.real_servers)
+        return (*placing, *schema_warnings(servers))
 
     def _open(
         self, request: AgentRequest, servers: tuple[PlacedServer, ...], ending: _Ending
@@ -141,6 +153,7 @@ class _Ending:
     def __init__(self) -> None:
         self._stop: Callable[[], None] | None = None
         self._is_due = False
+        self._is_over = threading.Event()
 
     def attach(self, stop: Callable[[], None]) -> None:
         self._stop = stop
@@ -152,25 +165,37 @@ class _Ending:
         self._is_due = True
         if self._stop is not None:
             self._stop()
+        # With the answer the agent would go on, and be paid for what nobody grades.
+        self._is_over.wait(STOP_S)
+
+    def over(self) -> None:
+        """Note that the agent has ended."""
+        self._is_over.set()
 
 
-def _mocked(record: RunRecord, servers: tuple[PlacedServer, ...], result: MockResult) -> Mocked:
+def _mocked(
+    record: RunRecord,
+    servers: tuple[PlacedServer, ...],
+    result: MockResult,
+    warnings: tuple[str, ...],
+) -> Mocked:
     from pytest_plugin_eval.mocks.calls import mock_calls_text, unmocked_calls
+    from pytest_plugin_eval.mocks.summary import mocks_fields
 
     outcome, aborted = record.outcome, result.aborted
     if aborted is not None:
         # The agent was ended by us, which is what its own ending says.
         outcome = replace(outcome, ending=Ending.ABORTED, error=None)
-    known = outcome.cost_usd is not None and result.cost_usd is not None
-    cost_usd = (outcome.cost_usd or 0.0) + (result.cost_usd or 0.0) if known else None
     mocks = MockRecord(
         calls=mock_calls_text(record.trace, result.calls),
-        fields=_fields(servers, result, unmocked_calls(record.trace, servers)),
+        fields=mocks_fields(
+            servers, result, unmocked=unmocked_calls(record.trace, servers), warnings=warnings
+        ),
         aborted=None if aborted is None else _aborted_fields(aborted),
     )
     record = replace(
         record,
-        outcome=replace(outcome, cost_usd=cost_usd),
+        outcome=outcome.with_cost(result.cost_usd, 0.0),
         mocks=mocks,
         notes=(*record.notes, *result.failures),
     )
@@ -179,23 +204,19 @@ def _mocked(record: RunRecord, servers: tuple[PlacedServer, ...], result: MockRe
     return Mocked(record, outcome.cost_usd, recordings)
 
 
-def _unserved(record: RunRecord, servers: tuple[PlacedServer, ...]) -> Mocked:
-    """Return a run whose plugins declare servers, none of which was started or mocked."""
-    from pytest_plugin_eval.mocks.calls import unmocked_calls
-    from pytest_plugin_eval.mocks.responder import MockResult
+def _unserved(
+    record: RunRecord, servers: tuple[PlacedServer, ...], warnings: tuple[str, ...]
+) -> Mocked:
+    """Return a run whose plugins declare servers, none of which was started or mocked.
 
-    fields = _fields(servers, MockResult(), unmocked_calls(record.trace, servers))
+    Nothing stood in for anything, so there is nothing that a call could have missed.
+    """
+    from pytest_plugin_eval.mocks.responder import MockResult
+    from pytest_plugin_eval.mocks.summary import mocks_fields
+
+    fields = mocks_fields(servers, MockResult(), unmocked={}, warnings=warnings)
     record = replace(record, mocks=MockRecord(calls=None, fields=fields))
     return Mocked(record, record.outcome.cost_usd)
-
-
-def _fields(
-    servers: tuple[PlacedServer, ...], result: MockResult, unmocked: Mapping[str, int]
-) -> Mapping[str, object]:
-    from pytest_plugin_eval.mocks.summary import mocks_fields, placing_warnings
-
-    warnings = placing_warnings(servers, real_servers=False)
-    return mocks_fields(servers, result, unmocked=unmocked, warnings=warnings)
 
 
 def _aborted_fields(aborted: Aborted) -> Mapping[str, str]:

@@ -9,7 +9,7 @@ from pytest_plugin_eval.mocks.recordings import pinned_recordings
 from pytest_plugin_eval.mocks.responder import BUDGET_PER_TURN, MockResult
 from pytest_plugin_eval.text import plural
 
-__all__ = ["budget_text", "mocked_text", "mocks_fields", "placing_warnings"]
+__all__ = ["budget_text", "mocked_text", "mocks_fields", "placing_warnings", "schema_warnings"]
 
 Fields = dict[str, object]
 
@@ -37,16 +37,32 @@ def placing_warnings(servers: Sequence[PlacedServer], *, real_servers: bool) -> 
         for server in servers
         if server.place is Place.STANDALONE and declared
     ]
-    for server in servers:
-        if server.place is Place.WITHHELD:
-            warnings.append(
-                f"{server.key} has no mock, so the plugin's real server is started, outside the"
-                " sandbox"
-                if real_servers
-                else f"{server.key} has no mock and is not started, expected mocks/<server>/ or"
-                " --eval-allow-real-servers"
-            )
+    missing = [server.key for server in servers if server.place is Place.WITHHELD]
+    if missing:
+        have, are = ("has", "is") if len(missing) == 1 else ("have", "are")
+        warnings.append(
+            f"{', '.join(missing)} {have} no mock, so what the plugin declares is really started,"
+            " as you, outside of any sandbox"
+            if real_servers
+            else f"{', '.join(missing)} {have} no mock and {are} not started, expected"
+            " mocks/<server>/ or --eval-allow-real-servers"
+        )
     return tuple(warnings)
+
+
+def schema_warnings(servers: Iterable[PlacedServer]) -> tuple[str, ...]:
+    """Return of which tools the agent was not told what they take."""
+    unlisted = [
+        (server.mock.name, [tool.name for tool in server.mock.tools if not tool.is_listed])
+        for server in servers
+        if server.mock is not None
+    ]
+    return tuple(
+        f"mocks/{name}/_tools.json does not list {', '.join(tools)}, so the agent was told nothing"
+        " of the input"
+        for name, tools in unlisted
+        if tools
+    )
 
 
 def mocks_fields(
@@ -89,5 +105,7 @@ def _server_fields(server: PlacedServer) -> Fields:
     }
     if server.place is Place.WITHHELD:
         fields["withheld"] = True
+    if pinned := pinned_recordings(tools):
+        fields["replayPinned"] = pinned
     fields["tools"] = [{"tool": tool.name, "responder": str(tool.responder)} for tool in tools]
     return fields

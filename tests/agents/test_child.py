@@ -131,6 +131,22 @@ def test_later_results_are_waited_for(tmp_path: Path) -> None:
     assert found.lines == (RESULT, "more", RESULT)
 
 
+def test_answer_on_its_way_when_the_run_is_stopped_belongs_to_it(tmp_path: Path) -> None:
+    answer, refusal = '{"type":"assistant","message":{}}', '{"type":"user","message":{}}'
+    code = f"""
+        def leave(*_):
+            say({answer!r}); say({refusal!r}); say({answer!r}); say(RESULT); sys.exit(1)
+        signal.signal(signal.SIGINT, leave)
+        say(INIT)
+        time.sleep(FOREVER)
+        """
+
+    found = stop_at_init(make_child(tmp_path, code, farewell_s=30))
+
+    assert found.lines == (INIT, answer)
+    assert found.farewell == (refusal, answer, RESULT)
+
+
 def test_stop_from_another_thread(tmp_path: Path) -> None:
     found = stop_at_init(make_child(tmp_path, "say(INIT); time.sleep(FOREVER)", farewell_s=0.2))
 

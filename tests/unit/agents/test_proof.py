@@ -223,6 +223,15 @@ def test_foreign_parts_are_contamination(
     assert found == (problem and f"the session is not isolated: {problem}")
 
 
+@pytest.mark.parametrize("arm", Arm)
+def test_servers_of_the_run_are_none(tmp_path: Path, arm: Arm) -> None:
+    case = make_case(write_plugin(tmp_path))
+    events = trace(init_of(tmp_path, plugins=[], mcp_servers=[{"name": "solo"}]))
+
+    assert contamination(events, case, arm, RUN, servers=("solo",)) is None
+    assert "MCP server solo" in str(contamination(events, case, arm, RUN, servers=("mail",)))
+
+
 def test_plugin_in_the_without_arm_is_contamination(tmp_path: Path) -> None:
     case = make_case(write_plugin(tmp_path))
 

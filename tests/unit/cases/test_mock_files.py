@@ -155,9 +155,9 @@ def test_all_problems_of_all_files_are_told_at_once(tmp_path: Path) -> None:
 
     assert [text.partition(":")[0] for text in found] == [
         "mocks/a b",
-        "it/mocks/solo/_tools.json",
         "mocks/tracker/t.md",
         "mocks/tracker/u.md",
+        "it/mocks/solo/_tools.json",
     ]
 
 
@@ -266,10 +266,23 @@ def test_files_of_the_case_go_before_those_of_the_suite(tmp_path: Path) -> None:
         for server in mocks.servers
         for tool in server.tools
     ] == [
-        ("solo", "v", "case", "it/mocks/.replay/solo"),
         ("tracker", "t", "case", "it/mocks/.replay/tracker"),
         ("tracker", "u", "suite", "mocks/.replay/tracker"),
+        ("solo", "v", "case", "it/mocks/.replay/solo"),
     ]
+
+
+def test_tools_stand_as_the_server_s_file_names_them_then_by_name(tmp_path: Path) -> None:
+    files = {
+        "mocks/tracker/_server.md": front("type: agent\ntools: [z, m, a]"),
+        "mocks/tracker/m.md": "",
+        "mocks/tracker/k.md": "",
+        "mocks/tracker/b.md": "",
+    }
+
+    (server,) = load(tmp_path, files).servers
+
+    assert [tool.name for tool in server.tools] == ["z", "m", "a", "b", "k"]
 
 
 @pytest.mark.parametrize(

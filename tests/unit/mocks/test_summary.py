@@ -54,7 +54,7 @@ def test_the_budget() -> None:
     ("real_servers", "expected"),
     [
         (False, "plugin:p:mail has no mock and is not started, expected mocks/<server>/ or --eval"),
-        (True, "plugin:p:mail has no mock, so the plugin's real server is started, outside the"),
+        (True, "plugin:p:mail has no mock, so what the plugin declares is really started, as you,"),
     ],
 )
 def test_servers_that_stand_alone_or_are_missing_are_warned_of(
