@@ -172,7 +172,7 @@ class AnthropicSdk:
         except anthropic.APITimeoutError:
             return JudgeError("no answer within the time limit (API_TIMEOUT_MS)")
         except ValueError as error:  # what the package says of an answer that is no JSON
-            return JudgeError(self._said(error), garbled=True)
+            return JudgeError(f"the answer is no JSON: {self._said(error)}", garbled=True)
         except Exception as error:  # noqa: BLE001 - the border of a judge call
             return JudgeError(self._said(error))
 

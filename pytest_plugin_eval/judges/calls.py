@@ -19,6 +19,7 @@ from pytest_plugin_eval.text import one_line, shown
 __all__ = ["STOPPED", "Answer", "Calls", "Trouble"]
 
 STOPPED = "the judge was stopped"
+NOT_FOUND = 404
 _CREDENTIAL_STATUS = (401, 403)
 
 
@@ -95,7 +96,7 @@ class Calls:
             except JudgeError as error:
                 self._heed(error)
                 if is_last or not (error.garbled or error.slow_down_until is not None):
-                    return Trouble(f"judge call failed: {error}")
+                    return Trouble(f"judge call failed: {_told(error, request.model)}")
             except Exception as error:  # noqa: BLE001 - border: one judge call
                 return Trouble(f"judge call failed: {type(error).__name__}: {error}")
         raise AssertionError("the last turn returns")
@@ -112,7 +113,7 @@ class Calls:
             finally:
                 costs.append(call.cost_usd)
         self._has_answered = True
-        if reply.text is None:
+        if not (reply.text or "").strip():
             raise JudgeError("the judge answered without any text", garbled=True)
         return reply
 
@@ -128,6 +129,12 @@ class Calls:
         if late is not None:
             return Trouble(late)
         return self.at_ceiling() or self.unpriceable(model)
+
+
+def _told(error: JudgeError, model: str) -> str:
+    # A service that does not know the model may say no more than that something was not found.
+    is_named = error.status != NOT_FOUND or model in str(error)
+    return str(error) if is_named else f"{error} (asked for model {shown(model)})"
 
 
 def _sum(costs: Sequence[float | None]) -> float | None:

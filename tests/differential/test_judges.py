@@ -69,6 +69,20 @@ def test_replies_without_a_verdict(suite: Suite) -> None:
     check("replies without a verdict", result, {"D3": costs})
 
 
+@pytest.mark.parametrize("reply", ["", " \n"], ids=["empty", "white space"])
+def test_reply_without_text_is_no_vote(suite: Suite, reply: str) -> None:
+    suite.case("mute", {"tone": llm("Is it good?")})
+
+    result = compare(suite, script(judge(reply), rule(turns=["Bonjour"])), *ONE_ARM)
+
+    # D2: nothing was said of the run, so it has no score; the reference counts FAIL votes.
+    (theirs,), (ours,) = (side.document["cases"] for side in (result.theirs, result.ours))
+    assert theirs["arms"]["with"][0]["graders"][0]["judgeVotes"] == [False, False, False]
+    (run,) = ours["arms"]["with"]
+    assert (run["measured"], run["graders"]) == (False, [])
+    assert "the judge answered without any text" in run["error"]
+
+
 def test_majorities_and_weights(suite: Suite) -> None:
     graders = {
         "three": llm("criterion three;", weight=3),

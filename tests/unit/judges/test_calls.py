@@ -23,7 +23,6 @@ RECORDED = tuple(vote("q", number=number) for number in (1, 2, 3))
         pytest.param(["Hm.", "PASS"], True, False, 0.5, id="once more"),
         pytest.param(["Hm.", "FAIL"], False, False, 0.5, id="against"),
         pytest.param(["Hm.", "Hm!"], False, True, 0.5, id="never"),
-        pytest.param(["", ""], False, True, 0.5, id="empty"),
         pytest.param(["PASS"], True, False, 0.25, id="at once"),
     ],
 )
@@ -42,6 +41,8 @@ def test_reply_without_a_verdict_is_asked_for_once_more(
     ("none", "cost_usd"),
     [
         pytest.param(None, 0.5, id="without text"),
+        pytest.param("", 0.5, id="empty text"),
+        pytest.param(" \n\t", 0.5, id="white space"),
         pytest.param(JudgeError("no JSON", garbled=True), None, id="garbled"),
     ],
 )
@@ -57,6 +58,8 @@ def test_answer_that_is_none_is_asked_for_once_more(none: Answer, cost_usd: floa
     ("answers", "trouble"),
     [
         pytest.param([None], "the judge answered without any text", id="without text"),
+        pytest.param([""], "the judge answered without any text", id="empty text"),
+        pytest.param([" \n\t"], "the judge answered without any text", id="white space"),
         pytest.param([JudgeError("no JSON", garbled=True)], "no JSON", id="garbled"),
         pytest.param([None, JudgeError("no JSON", garbled=True)], "no JSON", id="one, the other"),
         pytest.param([None, JudgeError("busy", slow_down_until=1e9)], "busy", id="one, busy"),
@@ -69,6 +72,21 @@ def test_answer_that_is_none_twice_is_trouble(answers: list[Answer], trouble: st
 
     assert (result.votes, result.trouble) == ((), f"judge call failed: {trouble}")
     assert len(backend.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (JudgeError("HTTP 404: no luck", status=404), "HTTP 404: no luck (asked for model 'm-1')"),
+        (JudgeError("HTTP 404: model: m-1", status=404), "HTTP 404: model: m-1"),
+        (JudgeError("HTTP 500: no luck", status=500), "HTTP 500: no luck"),
+    ],
+    ids=["not found", "named already", "another trouble"],
+)
+def test_model_that_was_not_found_is_named(error: JudgeError, told: str) -> None:
+    result = polled(judge_of(FakeBackend(error), votes=1, model="m-1"))
+
+    assert result.trouble == f"judge call failed: {told}"
 
 
 def test_request_that_fails_for_good_is_not_repeated() -> None:

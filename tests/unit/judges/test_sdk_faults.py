@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 import time
 from collections.abc import Mapping
@@ -98,24 +99,24 @@ def test_package_repeats_what_may_pass(
 
 
 @pytest.mark.parametrize(
-    ("fault", "garbled"),
+    ("fault", "garbled", "told"),
     [
-        (drop(), False),
-        (drop(after_events=3), False),
-        (body(""), True),
-        (body("<html>no</html>"), True),
-        (body('{"no": 1}'), True),
-        (body("[]"), True),
+        (drop(), False, "."),
+        (drop(after_events=3), False, "."),
+        (body(""), True, "^the answer is no JSON: "),
+        (body("<html>no</html>"), True, "^the answer is no JSON: "),
+        (body('{"no": 1}'), True, "^the service answered with .*, expected a message$"),
+        (body("[]"), True, r"^the service answered with .*, expected a message$"),
     ],
     ids=["drop", "half", "empty", "garbled", "no message", "list"],
 )
 def test_answer_that_is_none_fails(
-    fault: TurnData, garbled: bool, scripted_api: StartApi, make_judge: MakeJudge
+    fault: TurnData, garbled: bool, told: str, scripted_api: StartApi, make_judge: MakeJudge
 ) -> None:
     failure = _failure(make_judge(scripted_api(answering(fault))))
 
     assert (failure.status, failure.garbled) == (None, garbled)
-    assert str(failure)
+    assert re.search(told, str(failure))
 
 
 def test_slow_answer_fails_at_the_time_limit(scripted_api: StartApi, make_judge: MakeJudge) -> None:
