@@ -82,7 +82,7 @@ def changed_since(case: Case, record: RunRecord) -> list[str]:
     """Return what of the case is not as it was when the record was made, in words."""
     checks = (
         ("prompt", prompt_hash, "the prompt"),
-        ("settings", settings_hash, "a setting of the case"),
+        ("settings", settings_hash, "a setting or mock of the case"),
     )
     recorded = record.provenance.get("scaffold", "")
     scaffold = ["the scaffold script"] if recorded not in {"", scaffold_hash(case)} else []

@@ -17,6 +17,7 @@ from pytest_plugin_eval.reports.columns import (
 )
 from pytest_plugin_eval.reports.money import short_money
 from pytest_plugin_eval.reports.run_lines import (
+    abort_text,
     attempts,
     below,
     grader_line,
@@ -133,6 +134,8 @@ def _run_lines(run: RunReport) -> list[str]:
     failed = [v for v in run.verdicts if v.status is VerdictStatus.FAILED]
     score = decimals(run.score or 0)
     head = f"{run_name(run)}  score {score}{attempts(run)}"
+    if run.aborted is not None:
+        return [f"{head}: {abort_text(run.aborted)}"]
     return [head, *(f"  {grader_line(v)}" for v in failed)]
 
 
@@ -216,11 +219,14 @@ def _delta_note(case: CaseResult) -> str:
 def _failure_note(case: CaseResult) -> str:
     """Return the first error of a with-run, else the heaviest failing grader of the first such run.
 
-    Spec: behaviour-evals, 8.2; a grader that is not scored takes part.
+    Spec: behaviour-evals, 8.2; a grader that is not scored takes part. That a mock broke a run off
+    is told as an error would be.
     """
     runs = case.with_runs if not _lost_without_only(case) else case.without_runs
     for run in runs:
         problem = run_problem(run)
+        if problem is None and run.aborted is not None:
+            problem = abort_text(run.aborted)
         if problem:
             return f"{run_name(run)}: {problem}"
     for run in runs:

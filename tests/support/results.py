@@ -104,6 +104,12 @@ def lost(name: str, *, case: CaseInfo | None = None) -> RunReport:
     return run(name, "", case=case, ending=Ending.AGENT_ERROR, error="API Error: 529 overloaded")
 
 
+def aborted(name: str) -> RunReport:
+    """Return a run that a mock broke off."""
+    report = run(name, "", ending=Ending.ABORTED)
+    return replace(report, aborted={"server": "tracker", "tool": "find", "reason": "x is bad"})
+
+
 def attempted(report: RunReport, attempts: int) -> RunReport:
     """Return the run as one that took so many attempts."""
     return replace(report, outcome=replace(report.outcome, attempts=attempts))

@@ -13,6 +13,7 @@ from pytest_plugin_eval.scoring.aggregate import suite_result
 from pytest_plugin_eval.scoring.model import Verdict
 from tests.support.golden import check_golden
 from tests.support.results import (
+    aborted,
     attempted,
     case,
     case_info,
@@ -94,6 +95,20 @@ def test_lost_run_is_no_zero() -> None:
         "passRate": 1,
         "withheld": "asymmetric loss: 1 of 1 without-runs not measured",
     }
+
+
+def test_aborted_run_is_a_measured_zero() -> None:
+    suite = suite_result(
+        suite_info(), [case(None, aborted("with-1"), run("without-1"))], partial_reason=None
+    )
+
+    (entry,) = json.loads(document_text(suite))["cases"]
+
+    (gone,) = entry["arms"]["with"]
+    assert (gone["score"], gone["measured"], gone["passed"]) == (0, True, False)
+    assert (gone["error"], gone["ending"], gone["graders"]) == (None, "aborted", [])
+    assert gone["aborted"] == {"server": "tracker", "tool": "find", "reason": "x is bad"}
+    assert entry["aggregates"]["delta"] == -1
 
 
 def test_verdicts_that_were_not_reached_stand_apart() -> None:

@@ -9,7 +9,7 @@ import pytest
 from pytest_plugin_eval.reports.run_lines import run_failure_text
 from pytest_plugin_eval.scoring.model import Verdict
 from tests.support.golden import check_golden
-from tests.support.results import attempted, judged, lost, run, unjudged, verdict
+from tests.support.results import aborted, attempted, judged, lost, run, unjudged, verdict
 
 
 def _lines(*graded: Verdict, ascii_only: bool = False) -> list[str]:
@@ -35,6 +35,15 @@ def test_run_that_was_not_measured_says_so() -> None:
     text = run_failure_text(lost("with-2"), threshold=1.0)
 
     assert text.startswith("first-case with-2: not measured: API Error: 529 overloaded\n")
+
+
+def test_aborted_run_says_which_mock_and_why() -> None:
+    lines = run_failure_text(aborted("with-2"), threshold=1.0).splitlines()
+
+    assert lines[:2] == [
+        "first-case with-2: score 0.00, threshold 1.00",
+        "  aborted by mock tracker/find: x is bad",
+    ]
 
 
 def test_passed_run_is_explained_without_its_reply() -> None:

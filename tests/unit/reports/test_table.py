@@ -13,6 +13,7 @@ from pytest_plugin_eval.scoring.aggregate import suite_result
 from pytest_plugin_eval.scoring.model import CaseResult, Plan, RunReport, SuiteResult
 from tests.support.golden import check_golden
 from tests.support.results import (
+    aborted,
     attempted,
     case,
     case_info,
@@ -246,3 +247,18 @@ def test_word_longer_than_a_line_is_broken() -> None:
 
 def test_cell_escapes_what_ascii_lacks() -> None:
     assert cell("Δ é ✓", ascii_only=True) == r"delta \xe9 +"
+
+
+def test_aborted_run_is_told_as_its_reason() -> None:
+    told = "aborted by mock tracker/find: x is bad"
+
+    text = verdict_text(
+        case(case_info(runs=plan(2, 0)), run("with-1"), aborted("with-2")),
+        threshold=1.0,
+        selected=2,
+        planned=2,
+    )
+
+    assert text.splitlines()[0] == "first-case: WITH 0.50 is below the threshold 1.00 (2 runs)"
+    assert text.splitlines()[-1] == f"with-2  score 0.00: {told}"
+    assert _note(run("with-1"), aborted("with-2")) == f"with-2: {told}"
