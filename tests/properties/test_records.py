@@ -16,6 +16,7 @@ from pytest_plugin_eval.records.model import (
     Ending,
     FileEntry,
     FileKind,
+    MockRecord,
     RunKey,
     RunOutcome,
     RunRecord,
@@ -63,6 +64,17 @@ VOTES = st.builds(
     cost_usd=st.none() | NUMBERS,
     asked_at=UTF8,
 )
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | NUMBERS | UTF8,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(UTF8, inner, max_size=3),
+    max_leaves=8,
+)
+MOCKS = st.builds(
+    MockRecord,
+    calls=OPTIONAL,
+    fields=st.dictionaries(UTF8, VALUES, max_size=4),
+    aborted=st.none() | st.dictionaries(UTF8, UTF8, max_size=4),
+)
 RECORDS = st.builds(
     RunRecord,
     key=st.builds(RunKey, case=UTF8, arm=st.sampled_from(Arm), number=st.integers(1, 2**40)),
@@ -72,6 +84,7 @@ RECORDS = st.builds(
     provenance=st.dictionaries(UTF8, UTF8),
     notes=st.lists(UTF8).map(tuple),
     votes=st.lists(VOTES).map(tuple),
+    mocks=st.none() | MOCKS,
 )
 JSON = st.recursive(
     st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
