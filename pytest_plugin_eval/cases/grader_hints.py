@@ -114,8 +114,11 @@ def never_passes(grader: GraderSpec, case: Case) -> str | None:
     What depends on the tools granted is told by `advisories`.
     """
     target = _target(grader)
-    if target == "mock_calls" and not case.mock_servers:
-        return "it looks at calls of mocked tools, and no mocks/ directory applies to this case"
+    if target == "mock_calls" and not case.mocks:
+        return (
+            "it looks at calls of mocked tools, and nothing is mocked: no mocks/ directory applies"
+            " to this case, or mocks are off"
+        )
     if isinstance(target, FileTarget) and (reason := _no_such_file(target.path)):
         return reason
     match grader:

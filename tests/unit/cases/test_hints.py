@@ -16,8 +16,10 @@ from pytest_plugin_eval.cases.hints import (
     skill_use,
     suite_hints,
 )
+from pytest_plugin_eval.cases.mock import MockServer
 from pytest_plugin_eval.cases.model import Case, GraderSpec, Source
 from pytest_plugin_eval.cases.plugin_skills import Skill
+from tests.support.mocks import mock_tool
 
 GRADER: TypeAdapter[GraderSpec] = TypeAdapter(GraderSpec)
 Fields = dict[str, object]
@@ -199,9 +201,18 @@ def test_max_of_zero_alone_is_left_to_loading() -> None:
     assert told(case_of(SAID, _used("Bash", max=0), _used("Bash"))) == []
 
 
-@pytest.mark.parametrize("mocked", [("tracker",)])
-def test_mock_calls_of_a_case_with_mocks_can_pass(mocked: tuple[str, ...]) -> None:
-    assert told(case_of(SAID, _regex("x", target="mock_calls"), mock_servers=mocked)) == []
+def test_mock_calls_of_a_case_with_mocks_can_pass() -> None:
+    mocks = (MockServer(name="tracker", tools=(mock_tool(),)),)
+
+    assert told(case_of(SAID, _regex("x", target="mock_calls"), mocks=mocks)) == []
+
+
+def test_mock_calls_of_a_case_whose_mocks_are_off_cannot_pass() -> None:
+    case = case_of(SAID, _regex("x", target="mock_calls"), mock_servers=("tracker",))
+
+    [text] = told(case)
+
+    assert text.endswith("no mocks/ directory applies to this case, or mocks are off")
 
 
 @pytest.mark.parametrize(
