@@ -20,6 +20,7 @@ from pytest_plugin_eval.cli.rescore_lines import case_lines, grader_lines, summa
 from pytest_plugin_eval.errors import EvalError, RecordError
 from pytest_plugin_eval.execution.keeper import Keeper
 from pytest_plugin_eval.execution.run import Made, RunMaker
+from pytest_plugin_eval.execution.shared import Shared
 from pytest_plugin_eval.judges.base import JudgeBackend, SlowDown
 from pytest_plugin_eval.judges.polling import Judge
 from pytest_plugin_eval.records.codec import read_record
@@ -153,7 +154,7 @@ def _maker(
         recordings={place.root: saved.records},
     )
     backend = Replay({place.root: saved.records}, named=True)
-    return RunMaker(settings, backend, keeper, ledger=ledger, limiter=Limiter(), judge=judge)
+    return RunMaker(settings, backend, keeper, shared=Shared(ledger=ledger), judge=judge)
 
 
 @contextlib.contextmanager

@@ -20,6 +20,7 @@ from pytest_plugin_eval.execution.mocking import Mocking
 from pytest_plugin_eval.execution.planning import PlannedCase
 from pytest_plugin_eval.execution.resume import Resume, with_earlier
 from pytest_plugin_eval.execution.retry import pause_before
+from pytest_plugin_eval.execution.shared import Shared
 from pytest_plugin_eval.graders.base import GradingContext
 from pytest_plugin_eval.graders.grade import Graded, Grading, grade_all
 from pytest_plugin_eval.judges.polling import Judge
@@ -29,8 +30,6 @@ from pytest_plugin_eval.scoring.aggregate import is_skipped_at_ceiling
 from pytest_plugin_eval.scoring.model import RunReport
 from pytest_plugin_eval.scoring.runs import run_report
 from pytest_plugin_eval.settings import Mode, Settings
-from pytest_plugin_eval.spending.ledger import Ledger
-from pytest_plugin_eval.spending.limiter import Limiter
 
 __all__ = ["Made", "RunMaker"]
 
@@ -68,8 +67,7 @@ class RunMaker:
         backend: AgentBackend,
         keeper: Keeper,
         *,
-        ledger: Ledger,
-        limiter: Limiter,
+        shared: Shared,
         judge: Judge | None = None,
         mocking: Mocking | None = None,
         resume: Mapping[Path, Resume] | None = None,
@@ -78,8 +76,10 @@ class RunMaker:
         self._settings = settings
         self._backend = backend
         self._keeper = keeper
-        self._ledger = ledger
-        self._limiter = limiter
+        self._shared = shared
+        self._ledger = shared.ledger
+        self._limiter = shared.limiter
+        self._first_run = shared.first_run
         self._judge = judge
         self._mocking = mocking or Mocking(settings, None)
         self._resume = resume or {}
@@ -94,7 +94,6 @@ class RunMaker:
         self._blocked: dict[tuple[Path, str], str] = {}
         self._unkept: dict[tuple[Path, RunKey], str] = {}
         self._made_now: set[tuple[Path, RunKey]] = set()
-        self._first_ending: Ending | None = None
         self._stopped: str | None = None
         self._stop = threading.Event()
 
@@ -149,8 +148,7 @@ class RunMaker:
             self._judge.close()
         self._mocking.close()
         self._keeper.close()
-        self._ledger.close()
-        self._limiter.close()
+        self._shared.close()
         return self._backend.close()
 
     def _left(self, planned: PlannedCase, key: RunKey) -> Resume | None:
@@ -253,6 +251,7 @@ class RunMaker:
             blocked = self._blocked.get((planned.case.root, key.case))
         reason = (
             self._stopped
+            or self._refused_at_first()
             or blocked
             or self._keeper.no_room(planned.case.root)
             or self._limiter.wait(self._stop)
@@ -269,15 +268,16 @@ class RunMaker:
     def _note(self, planned: PlannedCase, record: RunRecord) -> None:
         outcome = record.outcome
         self._limiter.slow_down(slow_down_until(record.trace, time.time()))
+        self._first_run.note(outcome.ending)
         with self._lock:
-            if self._first_ending is None:
-                self._first_ending = outcome.ending
-                if outcome.ending is Ending.CREDENTIAL_REFUSED:
-                    # Every further run would fail the same way (spec: 6.2).
-                    self._stopped = "the credential was refused in the first run"
             if outcome.ending is Ending.NOT_LOADED:
                 place = (planned.case.root, record.key.case)
                 self._blocked[place] = f"{outcome.error}"
+
+    def _refused_at_first(self) -> str | None:
+        """Return that every further run would fail the same way as the first (spec: 6.2)."""
+        is_refused = self._first_run.ending is Ending.CREDENTIAL_REFUSED
+        return "the credential was refused in the first run" if is_refused else None
 
     def _is_judge_refused(self) -> bool:
         return self._judge is not None and self._judge.refused_credential is not None

@@ -209,16 +209,27 @@ class EvalController:
         if is_made and len(self._first) < ALIKE:
             self._first.append(run)
             self._watch_first()
+        if is_made and run.outcome.ending is Ending.CREDENTIAL_REFUSED and self._began_refused():
+            why = run.outcome.error
+            self._stop(f"the credential was refused in the first run: {why}", REFUSED)
         self._watch_remote_workers()
 
-    def _watch_first(self) -> None:
+    def _began_refused(self) -> bool:
+        """Tell whether the first run was refused; its report need not be the first to arrive."""
+        from pytest_plugin_eval.execution.shared import FirstRun
         from pytest_plugin_eval.records.model import Ending
 
+        shared = self._config.stash[workbench_key].shared
+        first = None if shared is None else shared.first_run
+        if self.is_distributed:
+            first = None if self.has_remote_workers else FirstRun(self.money())
+        ending = self._first[0].outcome.ending if first is None else first.ending
+        return ending is Ending.CREDENTIAL_REFUSED
+
+    def _watch_first(self) -> None:
         first = self._first[0]
         why = first.outcome.error or first.unmeasured_reason
-        if first.outcome.ending is Ending.CREDENTIAL_REFUSED:
-            self._stop(f"the credential was refused in the first run: {why}", REFUSED)
-        elif len(self._first) == ALIKE:
+        if len(self._first) == ALIKE:
             causes = {
                 (run.outcome.ending, _OWN_WORDS.sub("", run.unmeasured_reason or ""))
                 for run in self._first
@@ -298,7 +309,8 @@ class EvalController:
 
     def _close_accounts(self) -> None:
         """Learn from the ledger what no report tells of: a run that was cut off was paid for."""
-        ledger = self._config.stash[workbench_key].ledger
+        shared = self._config.stash[workbench_key].shared
+        ledger = None if shared is None else shared.ledger
         money = self.processes / "money"
         if money.is_dir():
             from pytest_plugin_eval.spending.ledger import Ledger

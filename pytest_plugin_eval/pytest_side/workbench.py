@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -16,14 +17,16 @@ from pytest_plugin_eval.settings import Mode, Settings
 if TYPE_CHECKING:
     from pytest_plugin_eval.agents.base import AgentBackend
     from pytest_plugin_eval.cases.discovery import EvalDirectory
+    from pytest_plugin_eval.execution.keeper import Keeper
     from pytest_plugin_eval.execution.pool import RunPool
     from pytest_plugin_eval.execution.resume import Resume
     from pytest_plugin_eval.execution.run import Made, RunMaker
+    from pytest_plugin_eval.execution.shared import Shared
     from pytest_plugin_eval.judges.polling import Judge
+    from pytest_plugin_eval.mocks.asking import Asker
     from pytest_plugin_eval.pytest_side.collector import EvalRun
     from pytest_plugin_eval.records.model import RunKey
     from pytest_plugin_eval.scoring.model import RunReport
-    from pytest_plugin_eval.spending.ledger import Ledger
     from pytest_plugin_eval.storage.space import Space
 
 __all__ = ["RECORDINGS", "Workbench", "new_session_id"]
@@ -62,7 +65,8 @@ class Workbench:
         """Lines about the judge and what is taken over, known once the runs are."""
         self.asks_for_votes = False
         """Whether a replay lacks votes, so that it may cost something."""
-        self.ledger: Ledger | None = None
+        self.shared: Shared | None = None
+        """With the workers of this machine, once the runs are known."""
         self.left_behind: tuple[str, ...] = ()
         """Lines about what could not be cleaned up."""
         self.agent_version: str = ""
@@ -111,13 +115,9 @@ class Workbench:
         `EvalError` before anything is spent when the agent or a judge is missing, results cannot be
         written, or the session to resume was another one.
         """
-        from pytest_plugin_eval.execution.keeper import Keeper
         from pytest_plugin_eval.execution.mocking import Mocking
         from pytest_plugin_eval.execution.run import RunMaker
-        from pytest_plugin_eval.pytest_side.judges import asker_of, judge_of, why_no_votes
-        from pytest_plugin_eval.pytest_side.results_places import open_results
-        from pytest_plugin_eval.spending.ledger import Ledger
-        from pytest_plugin_eval.spending.limiter import Limiter
+        from pytest_plugin_eval.execution.shared import Shared
 
         places = {item.place.root: item.place for item in items}
         self._items = {(item.place.root, item.key): item for item in items}
@@ -125,54 +125,76 @@ class Workbench:
         replays = self.settings.mode is Mode.REPLAY
         if not replays:
             self._check_run_root(items)
-        ledger, limiter = Ledger(self.settings.max_cost_usd, self._money), Limiter(self._money)
-        forbidden = why_no_votes(
-            self.settings, is_worker=self._is_worker, are_asked_for=are_asked_for
-        )
-        planned = {item.place_case: item.planned for item in items}.values()
-        judge = judge_of(planned, self.settings, ledger, limiter, forbidden=forbidden)
-        asker = asker_of(planned, self.settings, ledger, limiter)
+        shared = Shared.among(self._money, ceiling_usd=self.settings.max_cost_usd)
+        judge, asker = self._asking(items, shared, are_asked_for=are_asked_for)
         backend = self._backend(places)
-        try:
-            bases = {root: self.results_base(place) for root, place in places.items()}
-            self._results = open_results(self.settings, self.session_id, bases)
+        with self._undone_on_failure(backend):
+            self._open_results(places)
             resume = self._begin_session(items)
             if judge is not None:
                 self._tell_of_judge(judge, backend, items)
             if asker is not None:
                 self.notes.append(f"agent mocks: {asker.check()}")
-        except EvalError:
-            backend.close()
-            self._give_results_free()
-            raise
-        except OSError as error:
-            backend.close()
-            self._give_results_free()
-            raise SettingsError(
-                f"results cannot be written to {error.filename}: {error.strerror}; "
-                "name another place with --eval-results-dir"
-            ) from error
-        # Results and recordings hold what graders look for; the agent must not find it there.
-        kept = (self.suite_dir(place) / name for place in places.values() for name in KEPT)
         self._maker = RunMaker(
             self.settings,
             backend,
-            Keeper(
-                self.settings.mode,
-                results=self._results,
-                recordings={root: self._records_dir(place) for root, place in places.items()},
-                space=self._space,
-                hidden=(*kept, *self._results.values()),
-            ),
-            ledger=ledger,
-            limiter=limiter,
+            self._keeper(places),
+            shared=shared,
             judge=judge,
             mocking=Mocking(self.settings, asker),
             resume=resume,
         )
-        self.ledger = ledger
+        self.shared = shared
         if not replays:
             self._open_pool()
+
+    def _asking(
+        self, items: Sequence[EvalRun], shared: Shared, *, are_asked_for: bool
+    ) -> tuple[Judge | None, Asker | None]:
+        """Return what asks a model besides the agent, each where anything needs it."""
+        from pytest_plugin_eval.pytest_side.judges import asker_of, judge_of, why_no_votes
+
+        settings, ledger, limiter = self.settings, shared.ledger, shared.limiter
+        forbidden = why_no_votes(settings, is_worker=self._is_worker, are_asked_for=are_asked_for)
+        planned = {item.place_case: item.planned for item in items}.values()
+        return (
+            judge_of(planned, settings, ledger, limiter, forbidden=forbidden),
+            asker_of(planned, settings, ledger, limiter),
+        )
+
+    @contextmanager
+    def _undone_on_failure(self, backend: AgentBackend) -> Iterator[None]:
+        """Give everything back when the session cannot begin."""
+        try:
+            yield
+        except (EvalError, OSError) as error:
+            backend.close()
+            self._give_results_free()
+            if isinstance(error, EvalError):
+                raise
+            raise SettingsError(
+                f"results cannot be written to {error.filename}: {error.strerror}; "
+                "name another place with --eval-results-dir"
+            ) from error
+
+    def _open_results(self, places: Mapping[Path, EvalDirectory]) -> None:
+        from pytest_plugin_eval.pytest_side.results_places import open_results
+
+        bases = {root: self.results_base(place) for root, place in places.items()}
+        self._results = open_results(self.settings, self.session_id, bases)
+
+    def _keeper(self, places: Mapping[Path, EvalDirectory]) -> Keeper:
+        from pytest_plugin_eval.execution.keeper import Keeper
+
+        # Results and recordings hold what graders look for; the agent must not find it there.
+        kept = (self.suite_dir(place) / name for place in places.values() for name in KEPT)
+        return Keeper(
+            self.settings.mode,
+            results=self._results,
+            recordings={root: self._records_dir(place) for root, place in places.items()},
+            space=self._space,
+            hidden=(*kept, *self._results.values()),
+        )
 
     def _open_pool(self) -> None:
         from pytest_plugin_eval.execution.pool import RunPool

@@ -23,6 +23,7 @@ from pytest_plugin_eval.execution.keeper import RUNS, Keeper
 from pytest_plugin_eval.execution.planning import PlannedCase, plan_case
 from pytest_plugin_eval.execution.resume import Resume
 from pytest_plugin_eval.execution.run import RunMaker
+from pytest_plugin_eval.execution.shared import Shared
 from pytest_plugin_eval.judges.base import JudgeReply, JudgeRequest
 from pytest_plugin_eval.judges.polling import Judge
 from pytest_plugin_eval.records.codec import read_record
@@ -232,8 +233,7 @@ class World:
             SETTINGS,
             Agent(machine, directory / RUNS, self.failures),
             Keeper(Mode.LIVE, results={root: directory}, recordings={}, space=space),
-            ledger=ledger,
-            limiter=limiter,
+            shared=Shared(ledger=ledger, limiter=limiter),
             judge=judge,
             resume={root: resume},
         )
