@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_plugin_eval.cases.discovery import eval_directory_of
+from pytest_plugin_eval.errors import RecordError
+from pytest_plugin_eval.execution.keeper import RUNS
 from pytest_plugin_eval.pytest_side.ids import run_key
 from pytest_plugin_eval.pytest_side.stash import settings_key, workbench_key
 from pytest_plugin_eval.pytest_side.verdicts import result_of
+from pytest_plugin_eval.records.layout import record_path
 from pytest_plugin_eval.records.model import Ending
 from pytest_plugin_eval.reports.document import document_chunks
 from pytest_plugin_eval.reports.junit import suite_properties
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["write_results"]
 
 ENDED = "the session ended before"
+UNGRADED = "made, but the session ended before it was graded"
 
 
 def write_results(
@@ -75,8 +79,7 @@ def write_results(
         )
         suites.append(suite)
         # Also where no run was started, as at a ceiling of 0: the file then says so.
-        directory = next((run.results_dir for run in _runs(cases) if run.results_dir), "")
-        _write(suite, directory, settings, controller, several=len(by_root) > 1)
+        _write(suite, _results_dir(cases), settings, controller, several=len(by_root) > 1)
     _add_junit_properties(config, suites)
     return tuple(suites)
 
@@ -86,6 +89,7 @@ def _not_started(
 ) -> dict[str, list[NotStarted]]:
     """Return the selected runs that were not made, by suite root."""
     plans = {plan.nodeid: plan for plan in controller.state.plans}
+    results = {root: _results_dir(cases) for root, cases in by_root.items()}
     found: dict[str, list[NotStarted]] = {}
     for nodeid, progress in controller.cases.items():
         plan = plans.get(nodeid)
@@ -98,13 +102,32 @@ def _not_started(
         for run_id in progress.expected - progress.failed:
             run = progress.runs.get(run_key(run_id, case))
             if run is None or run.outcome.ending is Ending.NOT_STARTED:
-                reason = run.outcome.error if run is not None else None
-                by_reason.setdefault(reason or ENDED, []).append(run_key(run_id, case))
+                key = run_key(run_id, case)
+                reason = (
+                    run.outcome.error if run is not None else _unheard_of(key, results.get(root))
+                )
+                by_reason.setdefault(reason or ENDED, []).append(key)
         found.setdefault(root, []).extend(
-            NotStarted(case=case, runs=tuple(map(_short, sorted(keys))), reason=reason)
+            NotStarted(
+                case=case,
+                runs=tuple(map(_short, sorted(keys))),
+                reason=reason,
+                is_made=reason == UNGRADED,
+            )
             for reason, keys in sorted(by_reason.items())
         )
     return found
+
+
+def _unheard_of(key: RunKey, results: str | None) -> str:
+    """Return why a run has no report: its worker was stopped before it made it, or after."""
+    if not results:
+        return ENDED
+    try:
+        path = record_path(Path(results, RUNS), key)
+    except RecordError:  # without a plan the id is a node's, which may be a path from the root
+        return ENDED
+    return UNGRADED if path.is_file() else ENDED
 
 
 def _short(key: RunKey) -> str:
@@ -116,7 +139,9 @@ def _cases_not_started(controller: EvalController, runs: Iterable[NotStarted]) -
     begun = {
         run.key.case for run in controller.runs() if run.outcome.ending is not Ending.NOT_STARTED
     }
-    return {one.case for one in runs} - begun
+    listed = tuple(runs)
+    begun.update(one.case for one in listed if one.is_made)
+    return {one.case for one in listed} - begun
 
 
 def suite_info(
@@ -238,6 +263,10 @@ def _root_of(path: Path, config: pytest.Config) -> str:
 
 def _runs(cases: Iterable[CaseResult]) -> list[RunReport]:
     return [run for case in cases for run in case.runs]
+
+
+def _results_dir(cases: Iterable[CaseResult]) -> str:
+    return next((run.results_dir for run in _runs(cases) if run.results_dir), "")
 
 
 def _words(values: Iterable[str]) -> str:

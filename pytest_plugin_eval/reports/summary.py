@@ -117,7 +117,8 @@ def _not_started_lines(info: SuiteInfo) -> Iterator[str]:
         named = "; ".join(f"{one.case}: {_ranges(one.runs)}" for one in entries[:LISTED_CASES])
         more = len(entries) - LISTED_CASES
         rest = f"; and of {plural(more, 'further case')}" if more > 0 else ""
-        yield f"⚠ {plural(count, 'run')} not started ({reason}): {named}{rest}"
+        word = "not graded" if entries[0].is_made else "not started"
+        yield f"⚠ {plural(count, 'run')} {word} ({reason}): {named}{rest}"
 
 
 def _ranges(names: Iterable[str]) -> str:

@@ -177,6 +177,8 @@ class NotStarted:
     runs: tuple[str, ...]
     """As in node ids, ``with-2``; those with the plugin first, by number."""
     reason: str
+    is_made: bool = False
+    """Whether they were made after all, and the session ended before anybody heard of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.pytester.conftest import Suite
+from tests.pytester.conftest import NICE, Suite
 
 
 def _volatile_removed(document: dict[str, object]) -> object:
@@ -127,6 +127,26 @@ def test_mode_and_notes_are_said_although_workers_collect(suite: Suite) -> None:
     )
 
 
+@pytest.mark.parametrize("quiet", [True, False])
+def test_hints_are_left_out_where_a_session_is_to_be_quiet(suite: Suite, quiet: bool) -> None:
+    suite.case("a", graders={"free": "---\ntype: regex\npattern: .*\n---\n"})
+    suite.records("a", "h", "g")
+
+    said = suite.replay("evals", "-n", "1", *(["-q"] if quiet else [])).stdout.str()
+
+    assert "evals: replay mode," in said
+    assert ("cannot fail" in said) == (not quiet)
+
+
+def test_votes_that_workers_do_not_ask_for_are_told_in_the_head_line(suite: Suite) -> None:
+    suite.case("a", graders={"nice": NICE})
+    suite.records("a", "h", "g")
+
+    words = " ".join(suite.replay("evals", "-n", "1").stdout.str().split())
+
+    assert "no cost: votes that are not recorded are not asked for under xdist (-n)" in words
+
+
 @pytest.mark.agent
 def test_agent_is_named_although_workers_run_it(suite: Suite) -> None:
     suite.case("a", front="runs: 1")
@@ -153,3 +173,88 @@ def test_missing_agent_is_a_usage_error_without_workers(suite: Suite) -> None:
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: *nowhere/claude*"])
+
+
+AGENT = """
+import os, pathlib, signal, time
+from pytest_plugin_eval.agents.claude_cli import ClaudeCli
+from pytest_plugin_eval.records.model import Ending, RunOutcome, RunRecord
+from pytest_plugin_eval.records.trace import Trace
+
+WORKER, HERE = os.environ.get("PYTEST_XDIST_WORKER", ""), pathlib.Path(__file__).parent
+TEXT = '{"type":"text","text":"hello"}'
+SAID = '{"type":"assistant","message":{"role":"assistant","content":[%s]}}' % TEXT
+
+class Agent:
+    description, version, made = "stand-in agent", "2.1.332", 0
+
+    def run(self, request):
+        self.made += 1
+        (HERE / f"{WORKER}.{self.made}").touch()
+        outcome = RunOutcome(ending=ending(self.made), error=None, cost_usd=0.25, turns=1)
+        return RunRecord(key=request.key, outcome=outcome, trace=Trace([SAID]))
+
+    def stop(self):
+        pass
+
+    def close(self):
+        return ()
+
+def ending(number):
+    return Ending.COMPLETED
+
+ClaudeCli.find = lambda **_: Agent()
+"""
+"""Of the workers, which are processes of their own."""
+
+REFUSED_IN_ITS_FIRST = """
+def ending(number):
+    if WORKER != "gw1" or number > 1:
+        return Ending.COMPLETED
+    while not (HERE / "gw0.2").exists():
+        time.sleep(0.01)
+    return Ending.CREDENTIAL_REFUSED
+"""
+
+
+def test_credential_refused_in_the_first_run_of_a_worker_is_an_ordinary_loss(suite: Suite) -> None:
+    suite.case("a", front="runs: 4")
+    suite.pytester.makeconftest(AGENT + REFUSED_IN_ITS_FIRST)
+
+    result = suite.pytester.runpytest("evals", "-n", "2", "--eval-retries", "0", "--trust-plugin")
+
+    case = suite.document()["cases"][0]  # type: ignore[index]
+    measured = [run["measured"] for arm in case["arms"].values() for run in arm]
+    assert sorted(measured) == [False, *[True] * 7]
+    assert suite.document()["partialReason"] == "not_measured"
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+INTERRUPTED_BEFORE_IT_REPORTS = """
+import pytest
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item, call):
+    if WORKER and item.name == "run[with-2]" and call.when == "call":
+        os.kill(os.getppid(), signal.SIGINT)
+        while True:
+            time.sleep(1)
+"""
+
+
+def test_run_that_was_made_and_not_reported_is_told_from_one_that_was_not_made(
+    suite: Suite,
+) -> None:
+    suite.case("a", front="runs: 3")
+    suite.pytester.makeconftest(AGENT + INTERRUPTED_BEFORE_IT_REPORTS)
+
+    result = suite.pytester.runpytest_subprocess("evals", "-n", "1", "--trust-plugin")
+
+    reasons = {
+        entry["reason"]: entry["runs"]
+        for entry in suite.document()["suite"]["runsNotStarted"]  # type: ignore[index]
+    }
+    assert reasons.pop("made, but the session ended before it was graded") == ["with-2"]
+    assert list(reasons) == ["the session ended before"]
+    words = " ".join(result.stdout.str().split())
+    assert "1 run not graded (made, but the session ended before it was graded)" in words
