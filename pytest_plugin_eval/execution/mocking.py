@@ -24,6 +24,7 @@ __all__ = ["Mocked", "Mocking", "asks_a_model", "run_servers"]
 
 Run = Callable[[AgentRequest], RunRecord]
 
+_ALTERED = "{}/{}: the model was shown another answer than the mock gave, such as by a hook"
 STOP_S = 30.0
 """How long the call that broke a run off is kept waiting for the end of its agent."""
 
@@ -179,13 +180,15 @@ def _mocked(
     result: MockResult,
     warnings: tuple[str, ...],
 ) -> Mocked:
-    from pytest_plugin_eval.mocks.calls import mock_calls_text, unmocked_calls
+    from pytest_plugin_eval.mocks.calls import altered_result, mock_calls_text, unmocked_calls
     from pytest_plugin_eval.mocks.summary import mocks_fields
 
     outcome, aborted = record.outcome, result.aborted
     if aborted is not None:
         # The agent was ended by us, which is what its own ending says.
         outcome = replace(outcome, ending=Ending.ABORTED, error=None)
+    changed = altered_result(record.trace, result.calls)
+    altered = () if changed is None else (_ALTERED.format(changed.server, changed.tool),)
     mocks = MockRecord(
         calls=mock_calls_text(record.trace, result.calls),
         fields=mocks_fields(
@@ -197,7 +200,7 @@ def _mocked(
         record,
         outcome=outcome.with_cost(result.cost_usd, 0.0),
         mocks=mocks,
-        notes=(*record.notes, *result.failures),
+        notes=(*record.notes, *result.failures, *altered),
     )
     ended_well = outcome.ending is Ending.COMPLETED and outcome.error is None
     recordings = result.recordings if ended_well else ()

@@ -43,6 +43,8 @@ class Caller:
 
     def __init__(self) -> None:
         self.calls: Callable[[AgentRequest], list[Call]] = lambda _: [BUG]
+        self.shown: Callable[[str], str] = lambda text: text
+        """What becomes of an answer on its way to the model."""
 
     def __call__(self, request: AgentRequest) -> RunRecord:
         """Make the calls that the run has servers for, until something ends it."""
@@ -55,7 +57,8 @@ class Caller:
                 answer = _in_thread(_answer, request, name, inputs)
                 both: tuple[Future[Any], ...] = (answer, stopped)
                 wait(both, return_when=FIRST_COMPLETED)
-                done.append((name, inputs, *(("", True) if stopped.done() else answer.result())))
+                text, is_error = ("", True) if stopped.done() else answer.result()
+                done.append((name, inputs, self.shown(text), is_error))
         ending = Ending.INTERRUPTED if stopped.done() else Ending.COMPLETED
         return RunRecord(
             key=request.key,
@@ -411,3 +414,26 @@ def test_runs_at_once_keep_apart(served: Suite, caller: Caller) -> None:
     runs = document["cases"][0]["arms"]["with"]
     assert [run["mocks"]["calls"]["total"] for run in runs] == [1, 2, 1, 2, 1, 2]
     assert ["aborted" in run for run in runs] == [True, False] * 3
+
+
+def test_recording_with_real_servers_is_replayed_as_such(served: Suite) -> None:
+    live(served, "--eval-mode", "record", "--eval-mocks", "off")
+
+    same = served.replay("evals", "--eval-mocks", "off")
+    other = served.replay("evals")
+
+    assert (run_of(served)["measured"], same.ret) == (False, pytest.ExitCode.TESTS_FAILED)
+    assert "the record is stale" not in words(same)
+    assert "the record is stale: a setting or mock of the case changed" in words(other)
+
+
+@pytest.mark.parametrize("shown", ["Created Bug as #7.", "Created Bug as #8."])
+def test_answer_that_a_hook_changed_is_noted(served: Suite, caller: Caller, shown: str) -> None:
+    caller.shown = lambda _: shown
+
+    live(served)
+
+    note = "tracker/create: the model was shown another answer than the mock gave"
+    told = [each for each in run_of(served).get("notes", []) if each.startswith(note)]
+    assert bool(told) == (shown != "Created Bug as #7.")
+    assert passes(run_of(served))["created"]
