@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_plugin_eval.pytest_side.ids import run_key, run_name
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
     from pytest_plugin_eval.scoring.model import RunReport
 
 __all__ = ["CaseProgress"]
+
+RUNS = "runs"
+NOTHING = "the run left nothing: its worker died, or its start failed"
+KEPT = "its worker died before it was graded; its record is there, and --eval-resume grades it"
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -40,23 +45,23 @@ class CaseProgress:
         """
         if not self.runs or not self.failed:
             return
+        from pytest_plugin_eval.records.layout import record_path
         from pytest_plugin_eval.records.model import Ending, RunOutcome
         from pytest_plugin_eval.scoring.runs import run_report
 
-        case = next(iter(self.runs.values())).case
-        outcome = RunOutcome(
-            ending=Ending.NO_RESULT,
-            error="the run left nothing: its worker died, or its start failed",
-        )
+        some = next(iter(self.runs.values()))
         for nodeid in self.failed:
-            key = run_key(nodeid, case.id)
+            key = run_key(nodeid, some.case.id)
             if key not in self.runs:
+                # Of a worker that died while the judge was asked.
+                path = record_path(Path(some.results_dir, RUNS), key)
+                is_kept = bool(some.results_dir) and path.is_file()
                 self.runs[key] = run_report(
                     key=key,
-                    case=case,
-                    outcome=outcome,
+                    case=some.case,
+                    outcome=RunOutcome(ending=Ending.NO_RESULT, error=KEPT if is_kept else NOTHING),
                     verdicts=(),
-                    record_path="",
+                    record_path=str(path) if is_kept else "",
                     provenance={},
                     last_message="",
                 )

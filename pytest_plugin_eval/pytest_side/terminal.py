@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["EvalTerminal"]
 
 NOTES = 40
+OWN_OPTIONS = ("--eval-", "--trust-plugin")
 _WHY_PARTIAL = {
     "interrupted": "interrupted",
     "auth_failed": "the credential was refused",
@@ -55,12 +56,23 @@ class EvalTerminal:
         note = self._config.stash[workbench_key].backend_note
         if mode is Mode.REPLAY:
             source = self._settings.from_dir or "the committed recordings"
-            asks = self._config.stash[workbench_key].asks_for_votes
-            line += f", from {source}; no agent{'' if asks else ', no cost'}"
+            line += f", from {source}; no agent{self._cost_of_replay()}"
         elif note:
             line += f", {note}"
         notes = self._config.stash[workbench_key].notes
         return [line, *self._state.notes, *notes, *self._state.advice_lines()]
+
+    def _cost_of_replay(self) -> str:
+        """Return what the head line says of a replay's cost: votes are all it may pay for."""
+        if self._config.stash[workbench_key].asks_for_votes:
+            return ""  # the next lines say how many are lacking
+        if not any(plan.with_votes or plan.without_votes for plan in self._state.plans):
+            return ", no cost"
+        if self._controller.is_distributed:
+            return ", no cost: votes that are not recorded are not asked for under xdist (-n)"
+        if self._config.getoption("collectonly"):
+            return "; votes that are not recorded cost something"
+        return ", no cost"
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table, or the plan, and what else the reader has to know."""
@@ -111,7 +123,10 @@ class EvalTerminal:
 
     def _result_lines(self) -> Iterable[str]:
         if self._controller.is_distributed:
-            yield from self._head_lines()  # not asked for after a distributed collection
+            # Not asked for after a distributed collection. Without that, `-q` leaves them out.
+            is_quiet = self._config.getoption("verbose") < 0
+            head = self._head_lines()
+            yield from (line for line in head if not (is_quiet and line.startswith("hint: ")))
         yield from self._run_notes(self._controller.suites)
         if self._controller.reruns:
             were = "run was" if self._controller.reruns == 1 else "runs were"
@@ -139,21 +154,45 @@ class EvalTerminal:
     def _resume_lines(self) -> Iterable[str]:
         """Say how an unfinished session goes on; what is finished is not paid for again."""
         reasons = [suite.partial_reason for suite in self._controller.suites]
-        is_partial = any((self._controller.partial_reason, *reasons))
+        lost = [progress.has_lost_runs for progress in self._controller.cases.values()]
+        is_partial = any((self._controller.partial_reason, *reasons, *lost))
         if not is_partial or self._settings.mode is Mode.REPLAY:
             return
+        place = self._place_to_resume()
+        if place is not None:
+            option = f"--eval-resume={shlex.quote(self._shown(place))}"
+            yield f"continue with: {self._command()} {option}"
+
+    def _place_to_resume(self) -> Path | None:
+        """Return the directory in which a run was left, where it is one."""
         from pytest_plugin_eval.records.model import Ending
 
         resumed, runs = self._settings.resume_dir, self._controller.runs()
         made = [run for run in runs if run.outcome.ending is not Ending.NOT_STARTED]
-        if not made and resumed is None:
-            return  # a directory without a run is not left behind
-        named = resumed or self._settings.results_dir
-        results = {run.results_dir for run in made if run.results_dir}
-        place = named if named is not None else Path(min(results)) if len(results) == 1 else None
-        if place is not None:
-            directory = shlex.quote(self._shown(place))
-            yield f"continue with: the same command and --eval-resume={directory}"
+        left = {Path(run.results_dir) for run in made if run.results_dir}
+        if not made:
+            # Of a worker that died nothing came in, and the record of its run may be there.
+            stamp = self._controller.session_id.partition(" ")[0]
+            bases = {Path(plan.results_base) for plan in self._state.plans}
+            left = {base / stamp for base in bases if (base / stamp / "runs").is_dir()}
+        if resumed is not None:
+            return resumed
+        if made and self._settings.results_dir is not None:
+            return self._settings.results_dir
+        return min(left) if len(left) == 1 else None
+
+    def _command(self) -> str:
+        """Return what the reader has to enter, the option for resuming excepted."""
+        if self._settings.root is None:
+            return "the same command and"
+        # `plugin-eval run` cannot resume; pytest knows all that it was told by it.
+        told = [
+            word
+            for word in map(str, self._config.invocation_params.args)
+            if word.startswith(OWN_OPTIONS) and not word.startswith("--eval-results-dir=")
+        ]
+        paths = (self._shown(Path(path)) for path in self._config.args)
+        return shlex.join(["pytest", *told, *paths])
 
     def _uncounted_lines(self) -> Iterable[str]:
         unknown = self._controller.uncounted

@@ -12,10 +12,12 @@ from pytest_plugin_eval.errors import EvalError
 from pytest_plugin_eval.records.layout import recorded_keys
 from pytest_plugin_eval.records.model import RunKey
 from pytest_plugin_eval.results.saved_document import SavedDocument, read_document
+from pytest_plugin_eval.settings import Mode
 
 __all__ = ["SavedResults", "SuitePlace", "saved_results", "suite_place"]
 
 RUNS = "runs"
+RECORDINGS = "recordings"
 DOCUMENT = "aggregate-result.json"
 _ABOVE = ("*/", "results/*/", "*/results/*/")
 """Where results lie below their common directory, an eval directory and a plugin."""
@@ -82,6 +84,11 @@ def saved_results(directory: Path) -> SavedResults:
             f"such as {inner[0]}"
         )
     keys = recorded_keys(records)
+    if not keys and document is not None and document.mode == Mode.REPLAY.value:
+        raise EvalError(
+            f"{directory}: holds the document of a replay and no record of a run, expected the "
+            "directory that was replayed"
+        )
     if not keys:
         raise EvalError(
             f"{directory}: holds no record of a run, expected {RUNS}/<case>/<arm>-<n>.jsonl in it"
@@ -116,12 +123,15 @@ def suite_place(
 
 
 def _results_below(directory: Path) -> list[Path]:
-    """Return the results directories in a directory, the newest first."""
+    """Return what can be graded in a directory: results, the newest first, else recordings."""
     # By the document: `runs` may be the name of a case in a directory of recordings.
-    return sorted(
-        (path.parent for above in _ABOVE for path in directory.glob(f"{above}{DOCUMENT}")),
-        reverse=True,
+    documents = (path for above in _ABOVE for path in directory.glob(f"{above}{DOCUMENT}"))
+    # A replay leaves a document without records.
+    results = sorted(
+        (path.parent for path in documents if (path.parent / RUNS).is_dir()), reverse=True
     )
+    recordings = (path for path in (directory / RECORDINGS,) if path.is_dir())
+    return results or list(recordings)
 
 
 def _around(directory: Path, eval_dir: str | None) -> Path | None:

@@ -109,6 +109,11 @@ class SavedDocument(_Saved):
     cases: tuple[SavedCase, ...]
 
     @property
+    def mode(self) -> str | None:
+        """In which mode the session was."""
+        return None if self.harness is None else self.harness.get("mode")
+
+    @property
     def votes(self) -> int | None:
         """How many votes made a verdict, in most cases; ``None`` where nothing was voted on."""
         counts = Counter(

@@ -193,6 +193,7 @@ def test_session_goes_on_after_a_worker_was_killed(
     output, _ = process.communicate(timeout=120)
     before = greetings.records()
     first = asked(session)
+    assert "continue with: the same command and --eval-resume=" in output
 
     status, output = greetings.resume(session, "-n", "2")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -166,6 +168,22 @@ def test_cost_ceiling_gives_2(two_cases: Suite, capsys: Captured) -> None:
 
     document = json.loads(capsys.readouterr().out)
     assert (code, document["partialReason"]) == (2, "cost_ceiling")
+
+
+def test_way_on_is_a_command_that_goes_on(
+    two_cases: Suite, agent: StandInAgent, capsys: Captured
+) -> None:
+    main(["run", ".", "--case", "first", "--max-cost-usd", "0.2", "--threshold", "0.5"])
+    (told,) = re.findall(r"continue with: pytest(.*(?:\n    .*)*)", capsys.readouterr().out)
+
+    result = two_cases.pytester.runpytest(*shlex.split(told), "--eval-max-cost-usd=9")
+
+    assert result.ret == pytest.ExitCode.OK
+    assert [(run.key.case, run.key.arm.value) for run in agent.requests] == [
+        ("evals/first", "with"),
+        ("evals/first", "without"),
+    ]
+    assert len(list(two_cases.evals.glob("results/*"))) == 1
 
 
 def test_refused_credential_gives_2(two_cases: Suite, agent: StandInAgent) -> None:

@@ -72,6 +72,21 @@ def test_plan_of_a_replay_costs_nothing(suite: Suite) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("grader", "told"),
+    [("hello", "no agent, no cost"), ("nice", "no agent; votes that are not recorded cost")],
+)
+def test_head_line_of_a_plan_claims_no_more_than_is_known(
+    suite: Suite, grader: str, told: str
+) -> None:
+    suite.case("first", graders={grader: HELLO if grader == "hello" else NICE})
+    suite.records("first", "h")
+
+    words = " ".join(suite.replay("evals", "--collect-only").stdout.str().split())
+
+    assert f"evals: replay mode, from the committed recordings; {told}" in words
+
+
 def test_plan_of_a_replay_that_may_ask_a_judge_says_so(suite: Suite, judge: StandInJudge) -> None:
     suite.case("paid", graders={"nice": NICE})
     suite.records("paid", "h", "h")

@@ -130,6 +130,75 @@ def test_eval_directory_is_refused_naming_the_newest_results(
     assert len(agent.requests) == 2
 
 
+@pytest.mark.parametrize("ending", [Ending.NO_RESULT, Ending.AGENT_ERROR])
+def test_lost_run_comes_with_the_way_on(suite: Suite, agent: StandInAgent, ending: Ending) -> None:
+    suite.case("first", front="runs: 1")
+    agent.answer = lambda request: answered(request, "", ending=ending, error="529 overloaded")
+
+    result = _run(suite, "--eval-retries", "0")
+
+    place = _results(suite).relative_to(suite.pytester.path)
+    words = " ".join(result.stdout.str().split())
+    assert f"continue with: the same command and --eval-resume={place}" in words
+
+
+@pytest.mark.usefixtures("agent")
+@pytest.mark.parametrize("is_kept", [True, False], ids=["record", "nothing"])
+def test_run_of_which_nothing_came_in_comes_with_the_way_on(suite: Suite, is_kept: bool) -> None:
+    suite.case("first", front="runs: 1")
+    left = "runs/evals/first/with-1.jsonl" if is_kept else "none"
+    suite.pytester.makeconftest(
+        f"""
+        import pathlib, pytest
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_runtest_setup(item):
+            if item.name == "run[with-1]":
+                (results,) = pathlib.Path("evals/results").iterdir()
+                path = results / {left!r}
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.touch()
+            raise RuntimeError("as if the worker had died")
+        """
+    )
+
+    result = _run(suite, "--eval-ablation", "none", "-p", "no:cacheprovider")
+
+    told = [line for line in result.outlines if line.startswith("continue with: ")]
+    assert len(told) == is_kept
+
+
+@pytest.mark.usefixtures("agent")
+@pytest.mark.parametrize(
+    ("is_kept", "why"),
+    [(True, "its record is there, and --eval-resume grades it"), (False, "the run left nothing")],
+)
+def test_lost_run_says_whether_its_record_is_there(suite: Suite, is_kept: bool, why: str) -> None:
+    suite.case("first", front="runs: 2")
+    suite.pytester.makeconftest(
+        f"""
+        import pathlib, pytest
+
+        @pytest.hookimpl(trylast=True)
+        def pytest_runtest_teardown(item):
+            if item.name == "run[with-1]" and {is_kept}:
+                (results,) = pathlib.Path("evals/results").iterdir()
+                runs = results / "runs/evals/first"
+                (runs / "with-2.jsonl").write_bytes((runs / "with-1.jsonl").read_bytes())
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_runtest_setup(item):
+            if item.name == "run[with-2]":
+                raise RuntimeError("as if the worker had died")
+        """
+    )
+
+    _run(suite, "--eval-ablation", "none")
+
+    case = suite.document()["cases"][0]  # type: ignore[index]
+    assert why in case["arms"]["with"][1]["error"]
+
+
 def test_lost_run_is_made_again_and_all_attempts_are_paid_for(
     suite: Suite, agent: StandInAgent
 ) -> None:

@@ -64,6 +64,28 @@ def test_recordings_are_found_whatever_the_case_is_called(tmp_path: Path, case: 
         pytest.param({"x": ""}, "x", "is a file, expected a results directory", id="file"),
         pytest.param({"r/x": ""}, "r", "holds no record of a run, expected runs/", id="nothing"),
         pytest.param(
+            {"r/aggregate-result.json": text_of("/p").replace('"live"', '"replay"')},
+            "r",
+            "holds the document of a replay and no record of a run, expected the directory that",
+            id="replay's",
+        ),
+        pytest.param(
+            {
+                "r/results/2/aggregate-result.json": "{}",
+                "r/results/1/aggregate-result.json": "{}",
+                f"r/results/1/runs/{RECORD}": "",
+            },
+            "r",
+            "r/results/1",
+            id="replay above results",
+        ),
+        pytest.param(
+            {"r/results/2/aggregate-result.json": "{}", f"r/recordings/{RECORD}": ""},
+            "r",
+            "r/recordings",
+            id="replay above recordings",
+        ),
+        pytest.param(
             {"r/aggregate-result.json": text_of("/p", harness=False)},
             "r",
             "was written by claude plugin eval, which keeps no records",
