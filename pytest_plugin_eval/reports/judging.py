@@ -22,9 +22,9 @@ def unreadable_votes(suite: SuiteResult) -> int:
     return sum(verdict.unreadable_votes for verdict in _verdicts(suite))
 
 
-def runs_without_votes(runs: Iterable[RunReport]) -> int:
-    """Return how many runs lack nothing but a judge's votes: those need no agent to be graded."""
-    return sum(_lacks_votes(run) for run in runs)
+def runs_without_votes(runs: Iterable[RunReport]) -> tuple[RunReport, ...]:
+    """Return the runs that lack nothing but a judge's votes: those need no agent to be graded."""
+    return tuple(filter(_lacks_votes, runs))
 
 
 def _lacks_votes(run: RunReport) -> bool:

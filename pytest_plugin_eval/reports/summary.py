@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
 
 from pytest_plugin_eval.records.model import Arm
 from pytest_plugin_eval.reports.columns import signed
@@ -21,6 +23,7 @@ LISTED_CASES = 8
 SHOWN_HINTS = 5
 """Of all cases together; the document has those of each case."""
 HARDLY_USD = 1e-6
+RUNS = "runs"
 _PARTIAL = {
     "interrupted": "interrupted, what had not finished is not counted",
     "auth_failed": "credentials refused, the session stopped there",
@@ -100,10 +103,24 @@ def _partial_lines(suite: SuiteResult, runs: Sequence[RunReport]) -> Iterator[st
         )
         at_ceiling = reason == "cost_ceiling" and skipped_only
         yield f"⚠ partial: {_ALL_STARTED if at_ceiling else _PARTIAL[reason]}"
-    if info.not_started:
-        cases = plural(len(info.not_started), "case")
-        yield f"⚠ {cases} not started, in no number here: {', '.join(info.not_started)}"
+    yield from _cases_not_started_lines(info)
     yield from _not_started_lines(info)
+
+
+def _cases_not_started_lines(info: SuiteInfo) -> Iterator[str]:
+    """Yield, for each reason, the cases of which no run was made."""
+    reasons: dict[str, list[str]] = {}
+    for entry in info.runs_not_started:
+        reasons.setdefault(entry.case, []).append(entry.reason)
+    by_reason: dict[str, list[str]] = {}
+    for case in info.not_started:
+        why = "; ".join(dict.fromkeys(reasons.get(case, ())))
+        by_reason.setdefault(f" ({why})" if why else "", []).append(case)
+    for why, cases in by_reason.items():
+        yield (
+            f"⚠ {plural(len(cases), 'case')} not started{why}, in no number here: "
+            f"{', '.join(cases)}"
+        )
 
 
 def _not_started_lines(info: SuiteInfo) -> Iterator[str]:
@@ -150,6 +167,10 @@ def _run_counts(suite: SuiteResult, runs: Sequence[RunReport]) -> Iterator[str]:
             f"{plural(ended, 'run')} ended with an error of the agent's own (turn cap, time limit, "
             "refusal), graded on what was there"
         )
+    aborted = sum(run.aborted is not None for run in runs)
+    if aborted:
+        was, counts = ("was", "counts") if aborted == 1 else ("were", "count")
+        yield f"{plural(aborted, 'run')} {was} aborted by a mock and {counts} as 0, not graded"
     repeated = sum(run.outcome.attempts > 1 for run in runs)
     if repeated:
         yield f"{plural(repeated, 'run')} took more than one attempt: the cost of all is counted"
@@ -165,15 +186,37 @@ def _judge_lines(suite: SuiteResult, runs: Sequence[RunReport]) -> Iterator[str]
         yield f"⚠ {len(models)} models judged, and need not agree: {', '.join(models)}"
     missing = runs_without_votes(runs)
     if missing:
-        lack = "lacks" if missing == 1 else "lack"
-        yield (
-            f"{plural(missing, 'run')} {lack} only a judge's votes: plugin-eval rescore asks for "
-            "them, without an agent"
-        )
+        lack = "lacks" if len(missing) == 1 else "lack"
+        asks = _who_asks(missing, is_replay=_is_replay(suite.info))
+        yield f"{plural(len(missing), 'run')} {lack} only a judge's votes: {asks}"
     hints = judge_hints(runs)
     yield from (f"hint: {hint}" for hint in hints[:SHOWN_HINTS])
     if len(hints) > SHOWN_HINTS:
         yield f"and {plural(len(hints) - SHOWN_HINTS, 'more such hint')}, see the result document"
+
+
+def _who_asks(runs: Iterable[RunReport], *, is_replay: bool) -> str:
+    """Return how the votes come to be asked for that runs lack."""
+    place = next((place for run in runs if (place := _kept_in(run)) is not None), None)
+    command = "plugin-eval rescore"
+    if place is not None:
+        command += f" {shlex.quote(str(place))}"
+    if is_replay:
+        return f"a replay that names the evals asks for them (without -n), and {command} for all"
+    return f"{command} asks for them, without an agent"
+
+
+def _kept_in(run: RunReport) -> PurePath | None:
+    """Return the directory that a run's record can be graded in, ``None`` where it was not kept.
+
+    Records are ``<directory>/runs/<case id>/<arm>-<n>.jsonl``, recordings lack the ``runs``.
+    """
+    above = PurePath(run.record_path).parents
+    levels = run.key.case.count("/") + 1
+    if len(above) <= levels:
+        return None
+    place = above[levels]
+    return place.parent if place.name == RUNS else place
 
 
 def _source_lines(suite: SuiteResult, runs: Sequence[RunReport]) -> Iterator[str]:

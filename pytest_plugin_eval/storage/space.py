@@ -54,10 +54,8 @@ class Space:
             return f"the record could not be kept: {directory}: {error.strerror}"
         # Some network file systems tell nothing.
         if usage.total and usage.free < self._bytes:
-            return (
-                f"the record could not be kept: {directory} has {usage.free / MIB:.1f} MiB left, "
-                f"expected at least {self._bytes / MIB:.1f}"
-            )
+            # Without what is left, which differs from run to run: it would be many reasons.
+            return f"the record could not be kept: {directory} is full, {self._needed}"
         return None
 
     def write(self, directory: Path, action: Callable[[], T]) -> T:
@@ -79,13 +77,19 @@ class Space:
                 _reserve_file(directory).unlink(missing_ok=True)
             self._reserves.clear()
 
+    @property
+    def _needed(self) -> str:
+        """What is set aside, and as much again for the next record."""
+        return f"expected room for {2 * self._bytes / MIB:g} MiB"
+
     def _make(self, directory: Path) -> None:
         path = _reserve_file(directory)
         try:
             _allocate(path, self._bytes)
         except OSError as error:
             path.unlink(missing_ok=True)
-            raise OSError(error.errno, error.strerror, str(directory)) from error
+            needed = f", {self._needed}" if error.errno in _FULL else ""
+            raise OSError(error.errno, f"{error.strerror}{needed}", str(directory)) from error
         self._reserves[directory] = True
 
     def _give_up(self, directory: Path) -> bool:

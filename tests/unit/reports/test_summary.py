@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_plugin_eval.records.model import Ending, RunOutcome
 from pytest_plugin_eval.reports.summary import summary_lines
 from pytest_plugin_eval.scoring.aggregate import suite_result
 from pytest_plugin_eval.scoring.model import CaseResult, NotStarted, RunReport
 from tests.support.results import (
+    aborted,
     attempted,
     case,
     case_info,
@@ -99,6 +101,18 @@ def test_more_spent_than_the_runs_cost_is_told(spent_usd: float, line: str) -> N
     assert _line(_summary(run("with-1"), spent_usd=spent_usd), "spent: ") == line
 
 
+def test_known_part_of_an_unknown_cost_is_no_money_for_nothing() -> None:
+    outcome = RunOutcome(
+        ending=Ending.COMPLETED, cost_usd=None, known_cost_usd=0.25, attempts=2, turns=1
+    )
+    repeated = replace(run("with-1"), outcome=outcome)
+
+    lines = _summary(repeated, spent_usd=0.25)
+
+    assert lines[0].endswith("$0.25 + unknown (1 run)")
+    assert _line(lines, "spent: ") == ""
+
+
 @pytest.mark.parametrize(
     ("votes", "line"),
     [
@@ -139,6 +153,25 @@ def test_runs_that_need_no_agent_to_be_graded_are_told(missing: list[object], li
 
     assert _line(lines, "only a judge").startswith(line)
     assert bool(_line(lines, "only a judge")) == bool(line)
+
+
+@pytest.mark.parametrize(
+    ("runs", "line"),
+    [
+        ([run("with-1")], ""),
+        ([aborted("with-1")], "1 run was aborted by a mock and counts as 0, not graded"),
+        (
+            [aborted("with-1"), aborted("without-1")],
+            "2 runs were aborted by a mock and count as 0, not graded",
+        ),
+    ],
+    ids=["none", "one", "two"],
+)
+def test_aborted_runs_are_counted_apart_from_errors(runs: list[RunReport], line: str) -> None:
+    lines = _summary(*runs)
+
+    assert _line(lines, "aborted") == line
+    assert not _line(lines, "ended with an error")
 
 
 @pytest.mark.parametrize(
@@ -257,12 +290,61 @@ def test_runs_not_started_are_named_with_the_reason(names: tuple[str, ...], show
     assert line.endswith(f"not started ({REASON}): evals/x: {shown}")
 
 
+@pytest.mark.parametrize(
+    ("path", "mode", "told"),
+    [
+        (
+            "evals/results/1/runs/evals/first-case/with-1.jsonl",
+            "live",
+            "plugin-eval rescore evals/results/1 asks for them, without an agent",
+        ),
+        (
+            "/a b/recordings/evals/first-case/with-1.jsonl",
+            "replay",
+            "a replay that names the evals asks for them (without -n), and plugin-eval rescore "
+            "'/a b/recordings' for all",
+        ),
+        ("", "live", "plugin-eval rescore asks for them, without an agent"),
+    ],
+    ids=["results", "recordings", "not kept"],
+)
+def test_missing_votes_come_with_what_asks_for_them(path: str, mode: str, told: str) -> None:
+    lacking = replace(run("with-1", (unjudged("E", "overloaded"),)), record_path=path)
+
+    line = _line(_summary(lacking, mode=mode), "lacks only")
+
+    assert line == f"1 run lacks only a judge's votes: {told}"
+
+
 def test_runs_of_cases_that_never_started_are_not_listed_again() -> None:
     missing = (NotStarted(case="evals/x", runs=("with-1",), reason=REASON),)
 
     lines = _summary(run("with-1"), runs_not_started=missing, not_started=("evals/x",))
 
-    assert _line(lines, "not started") == ("⚠ 1 case not started, in no number here: evals/x")
+    assert _line(lines, "not started") == (
+        f"⚠ 1 case not started ({REASON}), in no number here: evals/x"
+    )
+
+
+def test_cases_that_never_started_are_listed_by_reason() -> None:
+    missing = (
+        NotStarted(case="evals/a", runs=("with-1",), reason="disk full"),
+        NotStarted(case="evals/b", runs=("with-1",), reason="disk full"),
+        NotStarted(case="evals/c", runs=("with-1",), reason="disk full"),
+        NotStarted(case="evals/c", runs=("without-1",), reason=REASON),
+    )
+
+    lines = _summary(
+        runs_not_started=missing,
+        not_started=("evals/a", "evals/b", "evals/c", "evals/d"),
+        partial="not_measured",
+    )
+
+    assert [line for line in lines if "not started" in line] == [
+        "⚠ 2 cases not started (disk full), in no number here: evals/a, evals/b",
+        f"⚠ 1 case not started (disk full; {REASON}), in no number here: evals/c",
+        "⚠ 1 case not started, in no number here: evals/d",
+    ]
 
 
 def test_list_of_runs_not_started_stays_short() -> None:

@@ -95,10 +95,13 @@ def test_record_is_written_on_a_full_disk_and_no_run_follows(tmp_path: Path) -> 
     assert lines["before"] == "None", done.stderr
     assert lines["filler"] == "No space left on device"
     assert lines["nearly full"] == (
-        f"the record could not be kept: {tmp_path} has 0.0 MiB left, expected at least 0.2"
+        f"the record could not be kept: {tmp_path} is full, expected room for 0.5 MiB"
     )
     assert lines["record"] == "100000"
-    assert lines["full"] == f"the record could not be kept: {tmp_path}: No space left on device"
+    assert lines["full"] == (
+        f"the record could not be kept: {tmp_path}: No space left on device, expected room for "
+        "0.5 MiB"
+    )
     assert lines["freed"] == "None"
     assert lines["left"] == "['runs']"
 
@@ -166,7 +169,7 @@ def test_too_little_room_is_an_error_that_names_the_directory(
 
     monkeypatch.setattr(os, "posix_fallocate", full)
 
-    with pytest.raises(OSError, match="No space left") as caught:
+    with pytest.raises(OSError, match=r"No space left .*, expected room for 16 MiB") as caught:
         Space().reserve(tmp_path)
 
     assert caught.value.filename == str(tmp_path)
