@@ -16,6 +16,7 @@ from pytest_plugin_eval.records.model import Arm, Ending, RunKey, RunRecord, Vot
 from pytest_plugin_eval.settings import Mode
 from pytest_plugin_eval.storage.record_files import remove_records_beyond, write_record
 from pytest_plugin_eval.storage.space import Space
+from pytest_plugin_eval.text import plural
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.mocks.recordings import Recording
@@ -140,22 +141,27 @@ class Keeper:
         return action() if self._space is None else self._space.write(results, action)
 
     def _recorded(self, planned: PlannedCase, record: RunRecord) -> str | None:
-        """Write the recording of a run where one is wanted; return why that failed, if it did."""
+        """Write the recording of a run where one is wanted; return what there is to say of it."""
         if self._mode is not Mode.RECORD or not record.outcome.is_measured:
             return None
         try:
-            self._record(planned, record)
+            removed = self._record(planned, record)
         except OSError as error:
             return f"the recording could not be written: {error}"
-        return None
+        if not removed:
+            return None
+        were = "was" if removed == 1 else "were"
+        recordings = plural(removed, "recording")
+        return f"{recordings} of an earlier session with more runs {were} removed"
 
-    def _record(self, planned: PlannedCase, record: RunRecord) -> None:
+    def _record(self, planned: PlannedCase, record: RunRecord) -> int:
         """Write a recording, and remove those of an earlier session that had more runs.
 
-        They would be replayed together, as if they belonged to each other.
+        They would be replayed together, as if they belonged to each other. Return how many they
+        were.
         """
         base = self._recordings[planned.case.root]
         write_record(base, record)
         plan = planned.plan
         last = plan.with_runs if record.key.arm is Arm.WITH else plan.without_runs
-        remove_records_beyond(base, record.key, last)
+        return remove_records_beyond(base, record.key, last)

@@ -25,15 +25,18 @@ def write_record(base: Path, record: RunRecord) -> Path:
     return path
 
 
-def remove_records_beyond(base: Path, key: RunKey, last: int) -> None:
-    """Remove the records of the key's case and arm whose number is above *last*.
+def remove_records_beyond(base: Path, key: RunKey, last: int) -> int:
+    """Remove the records of the key's case and arm whose number is above *last*; return how many.
 
     And what killed sessions left beside them: *base* outlives every session.
     """
     # Files alone: a directory below may be another case.
     directory = record_path(base, key).parent
     remove_unfinished(directory, deep=False, older_than_s=AN_HOUR_S)
+    removed = 0
     for path in directory.glob(f"{key.arm.value}-*.jsonl"):
         number = path.stem.rpartition("-")[2]
         if number.isdecimal() and int(number) > last:
             path.unlink(missing_ok=True)
+            removed += 1
+    return removed

@@ -61,8 +61,12 @@ def test_recording_fewer_runs_leaves_none_of_the_earlier_ones(
     for name in ("first", "first-b"):
         suite.records(name, "ggg", "ggg")
 
-    suite.pytester.runpytest("evals/first", "--eval-mode", "record")
+    result = suite.pytester.runpytest("evals/first", "--eval-mode", "record")
 
+    told = "1 recording of an earlier session with more runs was removed"
+    words = " ".join(result.stdout.str().split())
+    assert words.count(told) == 2
+    assert f"evals/first with-1: {told}" in words
     base = suite.evals / "recordings" / "evals"
     assert {path.stem for path in (base / "first").iterdir()} == {
         "with-1", "with-2", "without-1", "without-2"

@@ -108,8 +108,9 @@ def test_recordings_are_rid_of_what_a_killed_session_left(tmp_path: Path) -> Non
     write_tree(path.parent, {ASIDE: "half", ".fedcba9876543210.tmp": "being written"})
     os.utime(path.parent / ASIDE, (0, 0))
 
-    remove_records_beyond(tmp_path, one.key, 1)
+    removed = remove_records_beyond(tmp_path, one.key, 1)
 
+    assert removed == 0
     assert sorted(found.name for found in path.parent.iterdir()) == [
         ".fedcba9876543210.tmp", "with-1.jsonl"
     ]  # fmt: skip
