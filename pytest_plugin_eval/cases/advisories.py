@@ -106,6 +106,18 @@ def advisories(
     return tuple(found)
 
 
+def folded(told: Iterable[Advisory]) -> Iterator[str]:
+    """Yield the texts of advisories, one for all graders of which the same is said."""
+    by_reason: dict[str, list[Advisory]] = {}
+    for name, text in told:
+        reason = text if name is None else text.removeprefix(f"grader {name!r} ")
+        by_reason.setdefault(reason, []).append((name, text))
+    for reason, alike in by_reason.items():
+        names = ", ".join(repr(name) for name, _ in alike)
+        several = f"graders {names} {reason.replace(': it ', ': each ', 1)}"
+        yield alike[0][1] if len(alike) == 1 else several
+
+
 def _tool(entry: str) -> str:
     return entry.split("(", 1)[0].strip()
 

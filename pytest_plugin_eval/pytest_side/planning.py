@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_plugin_eval.agents.scaffold import scaffold_notice
+from pytest_plugin_eval.cases.advisories import folded
 from pytest_plugin_eval.cases.discovery import eval_directory_of, manifest_notes
 from pytest_plugin_eval.cases.hints import skill_use, suite_hints
 from pytest_plugin_eval.cases.loader import load_case
@@ -69,8 +70,9 @@ def plan(directory: Path, place: EvalDirectory, nodeid: str, config: pytest.Conf
             state.notes.append(note)
     for text in _advice(planned, settings):
         state.advice.setdefault(text, []).append(case.id)
-    for text in _suite_advice(planned, place, state):
-        state.advice.setdefault(text, [])
+    if config.getoption("collectonly"):  # of the suite and not of a session: not in each of them
+        for text in _suite_advice(planned, place, state):
+            state.advice.setdefault(text, [])
     return planned
 
 
@@ -112,7 +114,7 @@ def _advice(planned: PlannedCase, settings: Settings) -> Iterator[str]:
         yield from (f"warning: {text}" for text in _misspelt(planned.not_granted))
     if case.scaffold_script is not None:
         yield scaffold_notice(case.scaffold_script, is_run=settings.scaffold)
-    yield from (f"warning: {text}" for _, text in planned.advisories)
+    yield from (f"warning: {text}" for text in folded(planned.advisories))
     yield from _server_advice(planned, settings)
 
 

@@ -18,10 +18,12 @@ LARGE_SHARE = 0.5
 def judge_hints(runs: Iterable[RunReport]) -> tuple[str, ...]:
     """Return which judge graders mostly fail runs that used the skill and passed all else.
 
-    A small judge is known to fail right answers for their form. One text for each such grader of a
-    case, in the order of the runs.
+    A small judge is known to fail right answers for their form. Votes that are split or cannot be
+    read have other reasons, and are told of elsewhere. One text for each such grader of a case, in
+    the order of the runs.
     """
     failed: dict[tuple[str, str], int] = {}
+    unclear: set[tuple[str, str]] = set()
     good: dict[tuple[str, str], int] = {}
     for run in runs:
         if run.key.arm is not Arm.WITH or not _did_all_else(run):
@@ -31,10 +33,12 @@ def judge_hints(runs: Iterable[RunReport]) -> tuple[str, ...]:
                 name = (run.key.case, verdict.grader)
                 good[name] = good.get(name, 0) + 1
                 failed[name] = failed.get(name, 0) + (verdict.status is VerdictStatus.FAILED)
+                if len(set(verdict.votes)) > 1 or verdict.unreadable_votes:
+                    unclear.add(name)
     return tuple(
         _text(case, grader, count, good[case, grader])
         for (case, grader), count in failed.items()
-        if count and count >= LARGE_SHARE * good[case, grader]
+        if count and count >= LARGE_SHARE * good[case, grader] and (case, grader) not in unclear
     )
 
 

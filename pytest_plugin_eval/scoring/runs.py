@@ -44,9 +44,7 @@ def run_report(
     )
 
 
-def _scored(
-    outcome: RunOutcome, verdicts: tuple[Verdict, ...]
-) -> tuple[float | None, str | None]:
+def _scored(outcome: RunOutcome, verdicts: tuple[Verdict, ...]) -> tuple[float | None, str | None]:
     """Return the score of a run, or why it has none."""
     if outcome.ending is Ending.ABORTED:
         return 0.0, None  # an ordinary 0 in every mean (spec: 6)

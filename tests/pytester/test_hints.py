@@ -79,10 +79,13 @@ def test_suite_without_a_negative_case_is_told_once_all_cases_are_known(suite: S
         suite.case(name, graders={"hello": GOOD, "fired": fired}, prompt="Greet Ann")
         suite.records(name, "h", "g")
 
-    whole, part = _said(suite.replay("evals")), _said(suite.replay("evals/a", "evals/b"))
+    hint = "hint: no case asks that a skill stays out"
+    whole = _said(suite.replay("evals", "--collect-only"))
+    part = _said(suite.replay("evals/a", "evals/b", "--collect-only"))
 
-    assert whole.count("hint: no case asks that a skill stays out") == 1
-    assert "no case asks that a skill stays out" not in part
+    assert whole.count(hint) == 1
+    assert hint not in part
+    assert hint not in _said(suite.replay("evals"))  # not in every session
 
 
 def test_slow_pattern_does_not_hold_up_the_collection(suite: Suite) -> None:

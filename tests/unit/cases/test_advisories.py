@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
-from pytest_plugin_eval.cases.advisories import advisories
+from pytest_plugin_eval.cases.advisories import Advisory, advisories, folded
 from pytest_plugin_eval.cases.model import Case, GraderSpec, Source
 
 GRADER: TypeAdapter[GraderSpec] = TypeAdapter(GraderSpec)
@@ -119,3 +119,30 @@ def test_scaffold_may_make_the_file_that_is_read(grader: dict[str, object], coun
     case = _case(grader, scaffold_script="make.sh")
 
     assert len(advisories(case, grants=(), disallowed=(), scaffold=True)) == count
+
+
+@pytest.mark.parametrize(
+    ("told", "texts"),
+    [
+        ([("a", "grader 'a' cannot pass: it needs X")], ["grader 'a' cannot pass: it needs X"]),
+        (
+            [
+                ("a", "grader 'a' cannot pass: it needs X"),
+                ("b", "grader 'b' cannot pass: it looks at Y"),
+                ("c", "grader 'c' cannot pass: it needs X"),
+                (None, "something else"),
+            ],
+            [
+                "graders 'a', 'c' cannot pass: each needs X",
+                "grader 'b' cannot pass: it looks at Y",
+                "something else",
+            ],
+        ),
+        ([], []),
+    ],
+    ids=["alone", "alike", "none"],
+)
+def test_what_is_said_of_several_graders_is_said_once(
+    told: list[Advisory], texts: list[str]
+) -> None:
+    assert list(folded(told)) == texts

@@ -50,6 +50,22 @@ def test_judge_that_may_be_right_is_not_told(runs: str) -> None:
     assert judge_hints(graded) == ()
 
 
+@pytest.mark.parametrize(
+    ("votes", "unreadable"),
+    [((False, False, True), 0), ((False, False, False), 1)],
+    ids=["split", "unreadable"],
+)
+def test_votes_that_say_little_of_the_answer_are_no_reason(
+    votes: tuple[bool, ...], unreadable: int
+) -> None:
+    doubtful = _run("PPF", 1)
+    *plain, judged = doubtful.verdicts
+    judged = replace(judged, votes=votes, unreadable_votes=unreadable)
+    doubtful = replace(doubtful, verdicts=(*plain, judged))
+
+    assert judge_hints([doubtful, _run("PPF", 2)]) == ()
+
+
 def test_runs_without_the_plugin_do_not_count() -> None:
     assert judge_hints([_run("PPF", 1, arm="without")]) == ()
 
