@@ -16,7 +16,7 @@ import click
 from pytest_plugin_eval.agents.replay import Replay
 from pytest_plugin_eval.cli.interrupts import Interrupts
 from pytest_plugin_eval.cli.rescore_batch import Batch, load_batch
-from pytest_plugin_eval.cli.rescore_lines import case_lines, grader_lines, summary_line
+from pytest_plugin_eval.cli.rescore_lines import case_lines, grader_lines, spent_line, summary_line
 from pytest_plugin_eval.errors import EvalError, RecordError
 from pytest_plugin_eval.execution.keeper import Keeper
 from pytest_plugin_eval.execution.run import Made, RunMaker
@@ -110,6 +110,7 @@ def rescore(options: RescoreOptions, *, find: Callable[[SlowDown], JudgeBackend]
         if interrupts.received is not None:
             kept = plural(graded.fresh, "vote")
             _say(f"interrupted: {kept} that were paid for are kept in the records")
+            _say(spent_line(ledger))
             return _SIGNALLED + interrupts.received
         suite = _suite(batch, graded.reports, settings, started)
         found = changes(old, suite)
@@ -118,6 +119,8 @@ def rescore(options: RescoreOptions, *, find: Callable[[SlowDown], JudgeBackend]
         _say_all(noise_lines(noise_of(suite.cases, graded.votes, needed=needed)))
         document = None if directory is None else directory / "aggregate-result.json"
         _write(suite, [document, options.json])
+        if not options.no_judge:
+            _say(spent_line(ledger))
         return _exit_code(batch, graded.reports, found)
 
 

@@ -46,6 +46,12 @@ class CaseChange:
     is_new: bool = False
     """The old document does not have the case."""
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything of it is not as it was."""
+        numbers = (self.old_score, self.old_delta) != (self.new_score, self.new_delta)
+        return self.is_new or numbers or bool(self.graders or self.lost)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:

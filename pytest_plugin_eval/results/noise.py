@@ -115,7 +115,7 @@ def disagreement(verdicts: Sequence[bool]) -> Rate:
 def noise_lines(noise: Noise) -> list[str]:
     """Return what is told of noise, n beside every rate."""
     rows = (
-        ("judge noise (same record, judged again)", noise.judge, "verdict", "changed"),
+        ("judge noise (same record, judged again)", noise.judge, "pair", "of judgings disagree"),
         ("split votes", noise.split, "judging", "not unanimous"),
         (
             "agent noise (other run), judge's graders",

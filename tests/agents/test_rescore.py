@@ -52,7 +52,7 @@ def test_rescore_flips_a_verdict_and_tells_judge_noise(
     assert flips(first) == [["FAIL", "FAIL", "PASS"]]
     assert "greet: score 1.00 -> 0.50" in first
     assert "1 of 2 verdicts changed, in 1 of 1 case" in first
-    assert "(same record, judged again): 50 %, 1 of 2 verdicts changed" in first
+    assert "(same record, judged again): 50 %, 1 of 2 pairs of judgings disagree" in first
     assert "judge's graders: 100 %, 1 of 1 pair of runs disagree" in first
 
     code, second = rescore(sessions, tmp_path / "home", str(results))
@@ -60,9 +60,10 @@ def test_rescore_flips_a_verdict_and_tells_judge_noise(
     assert code == 0, second
     assert flips(second) == []
     assert "0 of 2 verdicts changed" in second
-    assert "greet: score 1.00 -> 1.00" in second
+    assert "greet: score" not in second
+    assert "\nspent: $" in second
     # Three judgings a record: of the pairs of one record's two disagree, of the other's none.
-    assert "(same record, judged again): 33 %, 2 of 6 verdicts changed" in second
+    assert "(same record, judged again): 33 %, 2 of 6 pairs of judgings disagree" in second
     assert "split votes: 17 %, 1 of 6 judgings not unanimous" in second
     assert (results / "aggregate-result.json").read_bytes() == before
     assert len(sessions.api.messages) == agents + 18  # no agent was run again

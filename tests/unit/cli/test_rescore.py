@@ -122,16 +122,16 @@ def test_judge_that_says_the_same_changes_nothing(saved: Saved, capsys: Captured
     assert saved.rescore(FakeBackend("PASS")) == 0
 
     out = re.sub(r"\$0\.\d{4}", "$N", capsys.readouterr().out)
-    assert out.splitlines()[:-1] == [
+    assert out.splitlines()[:-2] == [
         f"rescoring 4 runs of 1 case in {saved.results}",
         "judge: asking for 12 votes of judge-1, about $N, from a fake",
-        "first: score 1.00 -> 1.00, Δ +0.50 -> +0.50",
         "0 of 8 verdicts changed, in 0 of 1 case",
-        "judge noise (same record, judged again): 0 %, 0 of 4 verdicts changed",
+        "judge noise (same record, judged again): 0 %, 0 of 4 pairs of judgings disagree",
         "split votes: 0 %, 0 of 8 judgings not unanimous",
         "agent noise (other run), judge's graders: 0 %, 0 of 2 pairs of runs disagree",
         "agent noise (other run), all graders: 0 %, 0 of 4 pairs of runs disagree",
     ]
+    assert out.splitlines()[-1] == "spent: $3.00"
     assert (saved.results / "aggregate-result.json").read_bytes() == before
 
 
@@ -148,7 +148,7 @@ def test_flipped_verdict(saved: Saved, capsys: Captured) -> None:
     out = capsys.readouterr().out
     assert "first with-1 tone: passed -> failed: judge votes: FAIL FAIL FAIL (before: PASS" in out
     assert "1 of 2 verdicts changed, in 1 of 1 case" in out
-    assert "judge noise (same record, judged again): 100 %, 1 of 1 verdict changed" in out
+    assert "judge noise (same record, judged again): 100 %, 1 of 1 pair of judgings disagree" in out
     assert saved.votes() == [(1, n, True) for n in (1, 2, 3)] + [(2, n, False) for n in (1, 2, 3)]
 
 
@@ -190,7 +190,8 @@ def test_no_judge_without_recorded_votes(plugin: Path, saved: Saved, capsys: Cap
 
     out = capsys.readouterr().out
     assert "judge: 12 votes not recorded, and --no-judge asks for none" in out
-    assert "first with-1: not measured any more: grader 'tone' errored" in out
+    assert "first: 4 runs not measured any more: grader 'tone' errored" in out
+    assert "spent" not in out
     assert "first: score 1.00 -> —, Δ +0.50 -> —" in out
 
 
@@ -200,7 +201,8 @@ def test_free_only_session_is_judged_later(plugin: Path, capsys: Captured) -> No
     path.write_text(path.read_text("utf-8").replace('"freeOnly": false', '"freeOnly": true'))
 
     assert saved.rescore(None, no_judge=True) == 0
-    assert "first with-1 tone: passed -> skipped: left out" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "first: 4 verdicts -> skipped, of which 4 had passed: left out" in out
     assert saved.rescore(FakeBackend("PASS")) == 0
     assert "0 of 8 verdicts changed" in capsys.readouterr().out
 
@@ -231,11 +233,15 @@ def test_ceiling_of_nothing_asks_nothing(saved: Saved, capsys: Captured) -> None
     assert saved.rescore(judge, max_cost_usd=0.0) == 2
 
     assert judge.requests == []
-    assert "tone: passed -> skipped: cost ceiling $0 reached" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    why = "cost ceiling $0 reached"
+    assert f"first: 4 verdicts -> skipped, of which 4 had passed: {why}" in out
+    assert f"first: 4 runs not measured any more: grader 'tone' skipped: {why}" in out
+    assert out.splitlines()[-1] == "spent: $0.00, the ceiling was $0.00"
     assert saved.newest()["partialReason"] == "cost_ceiling"
 
 
-def test_ceiling_keeps_what_was_paid_for(saved: Saved) -> None:
+def test_ceiling_keeps_what_was_paid_for(saved: Saved, capsys: Captured) -> None:
     judge = FakeBackend("PASS", price_usd=1.0)
 
     assert saved.rescore(judge, max_cost_usd=2.0) == 2
@@ -244,11 +250,17 @@ def test_ceiling_keeps_what_was_paid_for(saved: Saved) -> None:
     kept = sum(len(saved.votes(run)) for run in runs)
     assert 2 <= len(judge.requests) < 12
     assert kept == 12 + len(judge.requests)
+    last = capsys.readouterr().out.splitlines()[-1]
+    spent = len(judge.requests)
+    rest = "" if spent == 2 else ": the rest was in flight when it was reached"
+    assert last == f"spent: ${spent}.00, the ceiling was $2.00{rest}"
 
 
 def test_unknown_price(saved: Saved, capsys: Captured) -> None:
     assert saved.rescore(FakeBackend("PASS", price_usd=None)) == 0
-    assert "asking for 12 votes of judge-1, at an unknown price, from" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "asking for 12 votes of judge-1, at an unknown price, from" in out
+    assert out.splitlines()[-1] == "spent: $0.00 and 12 calls of unknown cost"
     assert saved.rescore(FakeBackend("PASS", price_usd=None), max_cost_usd=5.0) == 2
 
 
@@ -279,7 +291,9 @@ def test_interrupt_keeps_the_votes_paid_for(saved: Saved, capsys: Captured) -> N
 
     kept = sum(len(saved.votes(f"{a}-{n}")) for a in ("with", "without") for n in (1, 2)) - 12
     assert kept == len(judge.requests) > 0
-    assert f"interrupted: {kept} vote" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert f"interrupted: {kept} vote" in out
+    assert out.splitlines()[-1].startswith("spent: $")
     assert not (saved.results / "rescored").exists()
     assert signal.getsignal(signal.SIGINT) is former
 
@@ -446,9 +460,9 @@ def test_one_arm_stays_one_arm(saved: Saved) -> None:
 
 def test_fewer_votes_are_compared_with_as_many(saved: Saved, capsys: Captured) -> None:
     assert saved.rescore(FakeBackend("FAIL"), votes=5) == 0
-    assert "judged again): 100 %, 4 of 4 verdicts changed" in capsys.readouterr().out
+    assert "judged again): 100 %, 4 of 4 pairs of judgings disagree" in capsys.readouterr().out
     assert saved.rescore(FakeBackend("PASS"), votes=1) == 0
-    assert "judged again): 67 %, 8 of 12 verdicts changed" in capsys.readouterr().out
+    assert "judged again): 67 %, 8 of 12 pairs of judgings disagree" in capsys.readouterr().out
 
 
 def test_votes_that_could_not_be_kept_are_not_asked_for(

@@ -181,7 +181,7 @@ def test_lines_have_n_beside_every_rate() -> None:
     noise = Noise(judge=Rate(1, 8), split=Rate(0, 0), agent_judged=Rate(3, 6), agent_all=Rate(1, 1))
 
     assert noise_lines(noise) == [
-        "judge noise (same record, judged again): 13 %, 1 of 8 verdicts changed",
+        "judge noise (same record, judged again): 13 %, 1 of 8 pairs of judgings disagree",
         "split votes: not known, 0 judgings to look at",
         "agent noise (other run), judge's graders: 50 %, 3 of 6 pairs of runs disagree",
         "agent noise (other run), all graders: 100 %, 1 of 1 pair of runs disagree",
