@@ -32,6 +32,7 @@ from pytest_plugin_eval.results.changes import Changes, changes
 from pytest_plugin_eval.results.noise import noise_lines, noise_of
 from pytest_plugin_eval.results.saved import SavedResults, SuitePlace, saved_results, suite_place
 from pytest_plugin_eval.results.saved_document import SavedDocument, parse_document
+from pytest_plugin_eval.results.unfinished import Unfinished
 from pytest_plugin_eval.scoring.aggregate import case_result, suite_result
 from pytest_plugin_eval.scoring.model import RunReport, SuiteResult
 from pytest_plugin_eval.settings import Ablation, Mode, Settings
@@ -48,6 +49,7 @@ TOGETHER = 16
 """Runs whose votes are asked for, and then saved, at once."""
 RESCORED = "rescored"
 NO_JUDGE = "not recorded, and --no-judge asks for none"
+AT_CEILING = 2
 _SIGNALLED = 128
 
 
@@ -101,15 +103,22 @@ def rescore(options: RescoreOptions, *, find: Callable[[SlowDown], JudgeBackend]
     maker = _maker(saved, place, settings, judge, ledger)
     place_of_document = _directory(saved, started, no_judge=options.no_judge)
     with contextlib.closing(maker), place_of_document as directory:
-        batch = load_batch(saved, place, settings, maker, judge)
+        unfinished = _unfinished(saved, settings, judge)
+        batch = load_batch(saved, place, settings, maker, judge, unfinished=unfinished)
         _announce(batch, saved, settings)
         old = saved.document or _recorded(batch, saved, place, settings)
+        if unfinished is not None and unfinished.counted:
+            votes = plural(unfinished.counted, "vote")
+            _say(f"going on with a rescore that was not finished: {votes} of it count")
         _announce_judge(batch, saved, judge)
+        if unfinished is not None and batch.votes_missing:
+            unfinished.begin()
         with Interrupts(lambda: maker.stop("interrupted")) as interrupts:
             graded = _graded(batch, maker, interrupts)
         if interrupts.received is not None:
             kept = plural(graded.fresh, "vote")
             _say(f"interrupted: {kept} that were paid for are kept in the records")
+            _say("the same command goes on with it")
             _say(spent_line(ledger))
             return _SIGNALLED + interrupts.received
         suite = _suite(batch, graded.reports, settings, started)
@@ -121,7 +130,10 @@ def rescore(options: RescoreOptions, *, find: Callable[[SlowDown], JudgeBackend]
         _write(suite, [document, options.json])
         if not options.no_judge:
             _say(spent_line(ledger))
-        return _exit_code(batch, graded.reports, found)
+        code = _exit_code(batch, graded.reports, found)
+        if unfinished is not None and code != AT_CEILING:
+            unfinished.finish()
+        return code
 
 
 def _settings(options: RescoreOptions, saved: SavedResults) -> Settings:
@@ -146,6 +158,14 @@ def _settings(options: RescoreOptions, saved: SavedResults) -> Settings:
         case_glob=options.case,
         eval_dir=options.eval_dir,
     )
+
+
+def _unfinished(saved: SavedResults, settings: Settings, judge: Judge) -> Unfinished | None:
+    """Return what is known of a rescore that did not get to its end, to go on with it."""
+    if judge.forbidden is not None:
+        return None
+    place = saved.directory if saved.is_recordings else saved.directory / RESCORED
+    return Unfinished(place, size=settings.judge_votes, model=judge.asked_model)
 
 
 def _maker(
@@ -348,7 +368,7 @@ def _write(suite: SuiteResult, paths: Sequence[Path | None]) -> None:
 
 def _exit_code(batch: Batch, reports: Sequence[RunReport], found: Changes) -> int:
     if any(report.is_at_ceiling for report in reports):
-        return 2
+        return AT_CEILING
     ungraded = any(report.outcome.is_measured and not report.measured for report in reports)
     return 1 if batch.problems or found.lost or ungraded else 0
 

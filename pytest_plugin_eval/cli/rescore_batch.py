@@ -18,6 +18,7 @@ from pytest_plugin_eval.judges.polling import Judge
 from pytest_plugin_eval.records.codec import read_record
 from pytest_plugin_eval.records.model import Ending, RunKey
 from pytest_plugin_eval.results.saved import SavedResults, SuitePlace
+from pytest_plugin_eval.results.unfinished import Unfinished
 from pytest_plugin_eval.settings import Settings
 from pytest_plugin_eval.text import name_pattern, plural
 
@@ -51,11 +52,18 @@ class Batch:
 
 
 def load_batch(
-    saved: SavedResults, place: SuitePlace, settings: Settings, maker: RunMaker, judge: Judge
+    saved: SavedResults,
+    place: SuitePlace,
+    settings: Settings,
+    maker: RunMaker,
+    judge: Judge,
+    *,
+    unfinished: Unfinished | None = None,
 ) -> Batch:
     """Load the cases that records are of, as far as the glob of *settings* matches.
 
-    What *judge* would have to be asked is counted, and nothing is asked.
+    What *judge* would have to be asked is counted, and nothing is asked. *unfinished* tells of
+    which votes it need not be asked again.
     """
     batch = Batch()
     for case, keys in _by_case(saved.keys):
@@ -66,7 +74,7 @@ def load_batch(
                 batch.problems += error.problems
             continue
         if _matches(settings.case_glob, planned.case.name):
-            _load(batch, planned, maker, None if settings.free_only else judge)
+            _load(batch, planned, maker, None if settings.free_only else judge, unfinished)
     return batch
 
 
@@ -89,7 +97,13 @@ def _planned(case: str, keys: list[RunKey], place: SuitePlace, settings: Setting
     return plan_case(load_case(*found, check_patterns=compile_errors), settings, keys)
 
 
-def _load(batch: Batch, planned: PlannedCase, maker: RunMaker, judge: Judge | None) -> None:
+def _load(
+    batch: Batch,
+    planned: PlannedCase,
+    maker: RunMaker,
+    judge: Judge | None,
+    unfinished: Unfinished | None,
+) -> None:
     changed: dict[str, int] = {}
     for key in planned.keys:
         made = maker.make(planned, key)
@@ -100,6 +114,8 @@ def _load(batch: Batch, planned: PlannedCase, maker: RunMaker, judge: Judge | No
         for part in changed_since(planned.case, made.record):
             changed[part] = changed.get(part, 0) + 1
         if judge is not None and made.record.outcome.is_gradable:
+            if unfinished is not None:
+                judge.count(unfinished.votes_of(key, made.record.votes))
             _count_votes(batch, made, judge)
     if changed:
         batch.notes.append(

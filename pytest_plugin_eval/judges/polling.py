@@ -166,6 +166,11 @@ class Judge:
             raise
         return results
 
+    def count(self, votes: Iterable[Vote]) -> None:
+        """Have recorded votes count where those of earlier sessions do not."""
+        with self._lock:
+            self._own.update(votes)
+
     def stop(self) -> None:
         """Ask nothing further."""
         self._stopped.set()

@@ -10,11 +10,9 @@ import re
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from filelock import FileLock
@@ -23,97 +21,14 @@ from pytest_plugin_eval.cases import discovery
 from pytest_plugin_eval.cases.fingerprint import settings_hash
 from pytest_plugin_eval.cli.interrupts import Interrupts
 from pytest_plugin_eval.cli.main import main
-from pytest_plugin_eval.cli.rescore import RescoreOptions, rescore
-from pytest_plugin_eval.errors import EvalError, JudgeError
+from pytest_plugin_eval.errors import EvalError
 from pytest_plugin_eval.judges.base import JudgeRequest
 from pytest_plugin_eval.records.codec import read_record
-from pytest_plugin_eval.records.model import Arm, Ending, RunKey, RunOutcome
+from pytest_plugin_eval.records.model import Ending
 from pytest_plugin_eval.storage.record_files import write_record
-from pytest_plugin_eval.storage.results_dir import results_stamp
 from tests.support.judges import FakeBackend
-from tests.support.records import record, said
-from tests.support.suites import MANIFEST, load, write_tree
-
-TONE = "---\ntype: llm\n---\nIs it friendly?\n"
-HELLO = "---\ntype: regex\npattern: hello\n---\n"
-CASE = {"prompt.md": "Say hello.", "graders/tone.md": TONE, "graders/hello.md": HELLO}
-Captured = pytest.CaptureFixture[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """The results of a session in which the judge said PASS to everything."""
-
-    plugin: Path
-    results: Path
-
-    def rescore(self, judge: FakeBackend | None = None, **options: object) -> int:
-        """Rescore with a judge; without one, none can be found."""
-        given = RescoreOptions(results=self.results, **options)  # type: ignore[arg-type]  # a test's choice
-        return rescore(given, find=lambda _: judge or no_judge())
-
-    def newest(self) -> Mapping[str, Any]:
-        """Return the newest rescored document."""
-        paths = sorted((self.results / "rescored").glob("*/aggregate-result.json"))
-        document: Mapping[str, Any] = json.loads(paths[-1].read_text("utf-8"))
-        return document
-
-    def votes(self, run: str = "with-1") -> list[tuple[int, int, bool]]:
-        """Return judging, number and answer of every vote in a record."""
-        kept = read_record(self.results / f"runs/evals/first/{run}.jsonl").votes
-        return [(vote.judging, vote.number, vote.passed) for vote in kept]
-
-
-def no_judge() -> FakeBackend:
-    """Be the machine without a judge."""
-    raise JudgeError("no judge on this machine: install the extra 'judge'")
-
-
-def write_runs(
-    base: Path, case: str = "evals/first", *, endings: Mapping[str, Ending] | None = None
-) -> None:
-    """Write two runs of either arm."""
-    for arm in Arm:
-        for number in (1, 2):
-            reply = "hello" if arm is Arm.WITH else "go away"
-            made = record(said(f"{reply}, {number}"))
-            ending = (endings or {}).get(f"{arm.value}-{number}", Ending.COMPLETED)
-            error = None if ending is Ending.COMPLETED else "it broke"
-            write_record(
-                base,
-                replace(
-                    made,
-                    key=RunKey(case=case, arm=arm, number=number),
-                    outcome=RunOutcome(ending=ending, error=error, turns=1, cost_usd=0.25),
-                    provenance={"model": "claude-x", "recorded_at": "2026-01-02T03:04:05Z"},
-                ),
-            )
-
-
-@pytest.fixture
-def plugin(tmp_path: Path) -> Path:
-    """Return a plugin with one case."""
-    files = {f"evals/first/{name}": text for name, text in CASE.items()}
-    return write_tree(tmp_path / "plugin", {**MANIFEST, **files})
-
-
-@pytest.fixture
-def saved(plugin: Path, capsys: Captured) -> Saved:
-    """Return the results of a session of that plugin."""
-    return session(plugin, capsys)
-
-
-def session(plugin: Path, capsys: Captured, **options: object) -> Saved:
-    """Write results with a document in which the judge said PASS to everything."""
-    found = Saved(plugin, plugin / "evals/results/2026-01-31T12-00-00-000Z")
-    if not (found.results / "runs").exists():
-        write_runs(found.results / "runs")
-    found.rescore(FakeBackend("PASS"), **options)
-    document = next((found.results / "rescored").glob("*/aggregate-result.json"))
-    document.rename(found.results / "aggregate-result.json")
-    shutil.rmtree(found.results / "rescored")
-    capsys.readouterr()
-    return found
+from tests.support.rescoring import CASE, Captured, Saved, session, write_runs
+from tests.support.suites import load, write_tree
 
 
 def test_judge_that_says_the_same_changes_nothing(saved: Saved, capsys: Captured) -> None:
@@ -201,8 +116,9 @@ def test_free_only_session_is_judged_later(plugin: Path, capsys: Captured) -> No
     path.write_text(path.read_text("utf-8").replace('"freeOnly": false', '"freeOnly": true'))
 
     assert saved.rescore(None, no_judge=True) == 0
-    out = capsys.readouterr().out
-    assert "first: 4 verdicts -> skipped, of which 4 had passed: left out" in out
+    assert (
+        "first: 4 verdicts -> skipped, of which 4 had passed: left out" in capsys.readouterr().out
+    )
     assert saved.rescore(FakeBackend("PASS")) == 0
     assert "0 of 8 verdicts changed" in capsys.readouterr().out
 
@@ -294,39 +210,8 @@ def test_interrupt_keeps_the_votes_paid_for(saved: Saved, capsys: Captured) -> N
     out = capsys.readouterr().out
     assert f"interrupted: {kept} vote" in out
     assert out.splitlines()[-1].startswith("spent: $")
-    assert not (saved.results / "rescored").exists()
+    assert [path.name for path in (saved.results / "rescored").iterdir()] == ["unfinished.json"]
     assert signal.getsignal(signal.SIGINT) is former
-
-
-def test_results_of_a_session_that_goes_on_are_left_to_it(saved: Saved) -> None:
-    session_id = f"{results_stamp(datetime.now(UTC))} {os.getpid()}"
-    (saved.results / ".session").write_text(session_id, encoding="utf-8")
-    judge = FakeBackend("FAIL")
-
-    with pytest.raises(EvalError, match=f"is in use by a session, process {os.getpid()}"):
-        saved.rescore(judge)
-
-    assert judge.requests == []
-    assert not (saved.results / "rescored").exists()
-
-
-def test_two_rescorings_do_not_meet(saved: Saved) -> None:
-    judge, other = FakeBackend("FAIL"), FakeBackend("PASS")
-    told: list[str] = []
-
-    def rescore_too(_: JudgeRequest) -> None:
-        with pytest.raises(EvalError) as refused:
-            saved.rescore(other)
-        told.append(str(refused.value))
-
-    judge.before = rescore_too
-
-    assert saved.rescore(judge) == 0
-
-    assert set(told) == {f"{saved.results} is being rescored already; wait for the end of that"}
-    assert other.requests == []
-    [left] = (saved.results / "rescored").iterdir()
-    assert [path.name for path in left.iterdir()] == ["aggregate-result.json"]
 
 
 def test_changed_prompt_is_a_line(plugin: Path, capsys: Captured) -> None:
