@@ -10,9 +10,11 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from pytest_plugin_eval.agents.credential_files import file_secrets
+from pytest_plugin_eval.agents.environment import given, secret_values
 from pytest_plugin_eval.agents.sandbox import CREDENTIALS
 
-__all__ = ["credentials_text", "expiry_note", "secrets_in"]
+__all__ = ["credentials_text", "expiry_note", "operator_secrets", "secrets_in"]
 
 _OTHER_WAYS = (
     "ANTHROPIC_API_KEY",
@@ -52,6 +54,12 @@ def expiry_note(text: str | None, now_s: float) -> tuple[str, ...]:
 def secrets_in(text: str | None) -> tuple[str, ...]:
     """Return the texts of a credentials file that no record may hold."""
     return tuple(dict.fromkeys(_tokens(json.loads(text or "null"))))
+
+
+def operator_secrets(env: Mapping[str, str]) -> tuple[str, ...]:
+    """Return all that no record may hold of what a run is given of the operator's environment."""
+    own = (*secret_values(env), *file_secrets(given(env)))
+    return (*own, *secrets_in(credentials_text(env)))
 
 
 def _without_refresh(data: object) -> object:

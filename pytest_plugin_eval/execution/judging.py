@@ -9,9 +9,8 @@ from pathlib import Path
 
 from pytest_plugin_eval.agents.binary import Binary, find_binary
 from pytest_plugin_eval.agents.child import Child, Limits
-from pytest_plugin_eval.agents.credential_files import file_secrets
-from pytest_plugin_eval.agents.credentials import credentials_text, secrets_in
-from pytest_plugin_eval.agents.environment import agent_environment, given, secret_values
+from pytest_plugin_eval.agents.credentials import credentials_text, operator_secrets
+from pytest_plugin_eval.agents.environment import agent_environment
 from pytest_plugin_eval.agents.limits import slow_down_until
 from pytest_plugin_eval.agents.sandbox import RunRoot, Sandbox
 from pytest_plugin_eval.errors import AgentError, JudgeError
@@ -47,7 +46,7 @@ def find_judge(
     *slow_down* is told, while a call goes on, until when the service asked for a pause.
     Raises `JudgeError`, which says what to install or set, when there is none.
     """
-    secrets = (*secret_values(env), *file_secrets(given(env)))
+    secrets = operator_secrets(env)
     hurdle = obstacle(env) or _nameless(env)
     if hurdle is None:
         try:
@@ -62,12 +61,11 @@ def find_judge(
             f"no judge for llm and baseline graders: {hurdle} to ask the Messages API, or make the"
             f" agent binary usable: {error}"
         ) from error
-    credentials = secrets_in(credentials_text(env))
     return AgentBinary(
         program,
         env=env,
         description=_description(binary, env, hurdle),
-        secrets=(*secrets, *credentials),
+        secrets=secrets,
     )
 
 

@@ -10,8 +10,9 @@ from pytest_plugin_eval.errors import JudgeError
 from pytest_plugin_eval.judges.base import JudgeBackend, JudgeRequest
 from pytest_plugin_eval.spending.ledger import Ledger
 from pytest_plugin_eval.spending.limiter import Limiter
+from pytest_plugin_eval.text import shown
 
-__all__ = ["Ask", "Asked", "Asker"]
+__all__ = ["Ask", "Asked", "Asker", "UnansweredError"]
 
 MAX_TOKENS = 8192
 
@@ -22,6 +23,14 @@ class Asked(NamedTuple):
     text: str
     cost_usd: float | None
     """``None`` when it is unknown."""
+
+
+class UnansweredError(JudgeError):
+    """A question that was put and had no answer; *cost_usd* is what it cost all the same."""
+
+    def __init__(self, text: str, *, cost_usd: float | None) -> None:
+        super().__init__(text)
+        self.cost_usd = cost_usd
 
 
 class Ask(Protocol):
@@ -53,8 +62,15 @@ class Asker:
         self._backend: JudgeBackend | None = None
 
     def check(self) -> str:
-        """Find the back end now and return what it is; raises `JudgeError` without one."""
-        return self._found().description
+        """Find the back end now and return what it is.
+
+        Raises `JudgeError` without one, or when a cost ceiling is set and no answer could be
+        counted under it.
+        """
+        backend = self._found()
+        if problem := self._unpriceable(backend, backend.resolved(self.model)):
+            raise JudgeError(f"agent mocks: {problem}; choose another one with --eval-judge-model")
+        return backend.description
 
     def __call__(self, system: str, user: str) -> Asked:
         """Return the answer, or raise `JudgeError` when there is none or asking is refused."""
@@ -73,10 +89,13 @@ class Asker:
                 self._limiter.slow_down(error.slow_down_until)
                 if error.status is not None:  # an answer that refuses costs nothing
                     call.cost_usd = 0.0
-                raise
+                raise UnansweredError(str(error), cost_usd=call.cost_usd) from error
+            except Exception as error:  # border: one call of a model
+                text = f"{type(error).__name__}: {error}"
+                raise UnansweredError(text, cost_usd=None) from error
             call.cost_usd = reply.cost_usd
         if reply.text is None:
-            raise JudgeError("the answer has no text")
+            raise UnansweredError("the answer has no text", cost_usd=reply.cost_usd)
         return Asked(reply.text, reply.cost_usd)
 
     def stop(self) -> None:
@@ -103,9 +122,13 @@ class Asker:
             reason = "the session was stopped"
         if reason is None and not self._ledger.may_start():
             reason = "the cost ceiling is reached"
-        if reason is None and self._ledger.ceiling_usd is not None:
-            price = backend.estimate_usd(model, input_tokens=1, output_tokens=1)
-            if price is None:
-                reason = f"the price of model {model} is unknown, and there is a cost ceiling"
+        reason = reason or self._unpriceable(backend, model)
         if reason is not None:
             raise JudgeError(reason)
+
+    def _unpriceable(self, backend: JudgeBackend, model: str) -> str | None:
+        if self._ledger.ceiling_usd is None:
+            return None
+        if backend.estimate_usd(model, input_tokens=1, output_tokens=1) is not None:
+            return None
+        return f"the price of model {shown(model)} is unknown, and there is a cost ceiling"

@@ -6,13 +6,13 @@ import datetime
 import secrets
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from pytest_plugin_eval.cases.mock import MockTool, PlacedServer, Responder
 from pytest_plugin_eval.errors import EvalError
-from pytest_plugin_eval.mocks.asking import Ask
+from pytest_plugin_eval.mocks.asking import Ask, Asked, UnansweredError
 from pytest_plugin_eval.mocks.calls import MockCall
 from pytest_plugin_eval.mocks.expect import Matches, violation
 from pytest_plugin_eval.mocks.prompt import question, read_reply, system_text
@@ -23,6 +23,7 @@ from pytest_plugin_eval.mocks.recordings import (
     recording_key,
 )
 from pytest_plugin_eval.mocks.substitution import MockToolError, substituted
+from pytest_plugin_eval.records.redact import redacted_json
 from pytest_plugin_eval.text import one_line
 
 __all__ = ["BUDGET_PER_TURN", "Aborted", "Answer", "MockResult", "RunMocks", "RunResponder"]
@@ -85,7 +86,9 @@ class MockResult:
     failures: tuple[str, ...] = ()
     """Why a model that was to answer did not, a line each."""
     cost_usd: float | None = 0.0
-    """Of answers by a model; ``None`` when one of them is unknown."""
+    """Of questions to a model; ``None`` when that of one is unknown."""
+    known_usd: float = 0.0
+    """The cost as far as it is known."""
     replay_hits: int = 0
     replay_misses: int = 0
     recordings: tuple[Recording, ...] = ()
@@ -95,6 +98,23 @@ class MockResult:
     def errors(self) -> int:
         """Calls that were answered with an error, not counting the one that broke the run off."""
         return sum(call.is_error for call in self.calls) - (self.aborted is not None)
+
+    def redacted(self, redact: Callable[[str], str]) -> MockResult:
+        """Return the result without what *redact* takes out of texts."""
+        aborted = self.aborted
+        return replace(
+            self,
+            calls=tuple(
+                replace(call, inputs=_redacted(call.inputs, redact), output=redact(call.output))
+                for call in self.calls
+            ),
+            aborted=aborted and replace(aborted, reason=redact(aborted.reason)),
+            failures=tuple(map(redact, self.failures)),
+            recordings=tuple(
+                replace(each, inputs=_redacted(each.inputs, redact), output=redact(each.output))
+                for each in self.recordings
+            ),
+        )
 
 
 class _Settled(NamedTuple):
@@ -127,7 +147,8 @@ class RunResponder:
         self._calls: list[MockCall] = []
         self._recordings: list[Recording] = []
         self._failures: list[str] = []
-        self._cost_usd: float | None = 0.0
+        self._known_usd = 0.0
+        self._unknown = 0
         self._hits = 0
         self._misses = 0
         self._aborted: Aborted | None = None
@@ -149,14 +170,15 @@ class RunResponder:
     def close(self) -> MockResult:
         """Return what was answered; nothing is from now on.
 
-        A question to a model that is still open is not waited for, nor does it count.
+        A question to a model that is still open is not waited for; what it costs is unknown.
         """
         self._is_closed = True
         return MockResult(
             calls=tuple(self._calls),
             aborted=self._aborted,
             failures=tuple(self._failures),
-            cost_usd=self._cost_usd,
+            cost_usd=None if self._unknown else self._known_usd,
+            known_usd=self._known_usd,
             replay_hits=self._hits,
             replay_misses=self._misses,
             recordings=tuple(self._recordings),
@@ -241,19 +263,32 @@ class RunResponder:
         """Return the model's answer, ``None`` when there is none."""
         system = system_text(server.name, body, mock.abort_when)
         user = question(mock.name, inputs, self._earlier[server.key])
-        try:
-            if self._run.ask is None:
-                raise EvalError("there is no model to ask")
-            asked = self._run.ask(system, user)
-        except EvalError as error:
-            self._failures.append(one_line(f"{server.name}/{mock.name}: {error}"))
+        asked = self._put(system, user)
+        if isinstance(asked, EvalError):
+            self._failures.append(one_line(f"{server.name}/{mock.name}: {asked}"))
             return None
-        known = self._cost_usd is not None and asked.cost_usd is not None
-        self._cost_usd = (self._cost_usd or 0.0) + (asked.cost_usd or 0.0) if known else None
         reply = read_reply(asked.text, may_abort=mock.abort_when is not None)
         if reply.is_abort:
             raise _Abort(reply.text)
         return Answer(reply.text, reply.is_error)
+
+    def _put(self, system: str, user: str) -> Asked | EvalError:
+        """Put a question and count its cost, which is unknown until it is told."""
+        self._unknown += 1
+        cost_usd: float | None = None
+        try:
+            if self._run.ask is None:
+                raise EvalError("there is no model to ask")
+            asked = self._run.ask(system, user)
+            cost_usd = asked.cost_usd
+            return asked
+        except EvalError as error:
+            cost_usd = error.cost_usd if isinstance(error, UnansweredError) else 0.0
+            return error
+        finally:
+            if cost_usd is not None:
+                self._known_usd += cost_usd
+                self._unknown -= 1
 
     def _record(
         self,
@@ -289,3 +324,9 @@ class RunResponder:
             f" {aborted.reason}"
         )
         return Answer(text, is_error=True)
+
+
+def _redacted(inputs: Mapping[str, object], redact: Callable[[str], str]) -> Mapping[str, object]:
+    clean = redacted_json(inputs, redact)
+    assert isinstance(clean, Mapping)
+    return clean

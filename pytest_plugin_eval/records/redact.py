@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from pytest_plugin_eval.records.model import FileEntry, RunRecord
 from pytest_plugin_eval.records.trace import Trace
 
-__all__ = ["MARK", "redacted", "redactor"]
+__all__ = ["MARK", "redacted", "redacted_json", "redactor"]
 
 MARK = "[***]"
 """Stands where a secret stood. Shorter than any secret, so that it cannot hold one itself."""
@@ -56,6 +56,19 @@ def redacted(record: RunRecord, secrets: Iterable[str]) -> RunRecord:
         provenance={name: redact(value) for name, value in record.provenance.items()},
         notes=tuple(map(redact, record.notes)),
     )
+
+
+def redacted_json(value: object, redact: Callable[[str], str]) -> object:
+    """Return JSON with every text in it redacted, names of fields included."""
+    match value:
+        case str():
+            return redact(value)
+        case list():
+            return [redacted_json(item, redact) for item in value]
+        case Mapping():
+            return {redact(str(key)): redacted_json(item, redact) for key, item in value.items()}
+        case _:
+            return value
 
 
 def _entry(entry: FileEntry, redact: Callable[[str], str]) -> FileEntry:

@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_plugin_eval.agents.credentials import credentials_text, expiry_note, secrets_in
+from pytest_plugin_eval.agents.credentials import (
+    credentials_text,
+    expiry_note,
+    operator_secrets,
+    secrets_in,
+)
 
 LOGIN = {
     "claudeAiOauth": {
@@ -63,3 +68,16 @@ def test_tokens_are_secrets_and_scopes_are_not() -> None:
 @pytest.mark.parametrize(("now_s", "count"), [(1_999.0, 0), (2_001.0, 1)])
 def test_expired_login_is_said(now_s: float, count: int) -> None:
     assert len(expiry_note(json.dumps(LOGIN), now_s)) == count
+
+
+def test_secrets_of_the_operator_are_those_of_variables_files_and_sign_in(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("web-identity\n", encoding="utf-8")
+    env = {
+        "AWS_SECRET_ACCESS_KEY": "of-a-variable",
+        "AWS_WEB_IDENTITY_TOKEN_FILE": str(token),
+        "CLAUDE_CONFIG_DIR": str(sign_in(tmp_path / "config")),
+        "GITHUB_TOKEN": "not given to a run",
+    }
+
+    assert set(operator_secrets(env)) == {"of-a-variable", "web-identity", "sk-ant-oat01-access"}

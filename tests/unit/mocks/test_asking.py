@@ -8,7 +8,7 @@ import pytest
 
 from pytest_plugin_eval.errors import JudgeError
 from pytest_plugin_eval.judges.base import JudgeRequest
-from pytest_plugin_eval.mocks.asking import Asked, Asker
+from pytest_plugin_eval.mocks.asking import Asked, Asker, UnansweredError
 from pytest_plugin_eval.spending.ledger import Ledger
 from pytest_plugin_eval.spending.limiter import Limiter
 from tests.support.judges import FakeBackend
@@ -59,25 +59,25 @@ def test_the_back_end_is_looked_for_once_and_only_when_asked() -> None:
     assert found[0].is_closed
 
 
-def test_an_answer_without_text_is_an_error_that_was_paid_for() -> None:
-    ledger = Ledger()
-
-    with pytest.raises(JudgeError, match="no text"):
-        asker_of(FakeBackend(None), ledger=ledger)("s", "u")
-
-    assert ledger.spent_usd == 0.25
-
-
-@pytest.mark.parametrize(("status", "unknown"), [(529, 0), (None, 1)])
-def test_a_failed_question_costs_nothing_when_it_was_refused(
-    status: int | None, unknown: int
+@pytest.mark.parametrize(
+    ("answer", "text", "cost_usd"),
+    [
+        pytest.param(None, "the answer has no text", 0.25, id="no text"),
+        pytest.param(JudgeError("no", status=529), "no", 0.0, id="refused"),
+        pytest.param(JudgeError("no"), "no", None, id="lost"),
+        pytest.param(ValueError("odd"), "ValueError: odd", None, id="a fault of the back end"),
+    ],
+)
+def test_a_question_without_an_answer_tells_what_it_cost(
+    answer: JudgeError | ValueError | None, text: str, cost_usd: float | None
 ) -> None:
     ledger = Ledger()
 
-    with pytest.raises(JudgeError, match="no"):
-        asker_of(FakeBackend(JudgeError("no", status=status)), ledger=ledger)("s", "u")
+    with pytest.raises(UnansweredError) as caught:
+        asker_of(FakeBackend(answer), ledger=ledger)("s", "u")
 
-    assert (ledger.spent_usd, ledger.unknown) == (0.0, unknown)
+    assert (str(caught.value), caught.value.cost_usd) == (text, cost_usd)
+    assert (ledger.spent_usd, ledger.unknown) == (cost_usd or 0.0, cost_usd is None)
 
 
 def test_a_pause_that_the_service_asks_for_holds_everybody_back() -> None:
@@ -107,11 +107,20 @@ def test_at_the_ceiling_nothing_is_asked() -> None:
 def test_under_a_ceiling_a_model_without_a_price_is_not_asked() -> None:
     backend = FakeBackend("a", price_usd=None)
 
-    with pytest.raises(JudgeError, match="the price of model judge-1 is unknown"):
+    with pytest.raises(JudgeError, match="the price of model 'judge-1' is unknown"):
         asker_of(backend, ledger=Ledger(1.0))("s", "u")
 
     assert backend.requests == []
     assert asker_of(backend)("s", "u") == Asked("a", None)
+
+
+def test_a_model_without_a_price_is_found_before_any_run_under_a_ceiling() -> None:
+    backend = FakeBackend("a", price_usd=None)
+
+    with pytest.raises(JudgeError, match=r"'judge-2' is unknown.*--eval-judge-model"):
+        asker_of(backend, model="alias", ledger=Ledger(1.0)).check()
+
+    assert asker_of(backend).check() == "a fake"
 
 
 def test_after_a_stop_nothing_is_asked() -> None:

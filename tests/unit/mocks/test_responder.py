@@ -10,9 +10,10 @@ import pytest
 
 from pytest_plugin_eval.cases.mock import Condition, Expectation
 from pytest_plugin_eval.errors import JudgeError
-from pytest_plugin_eval.mocks.asking import Asked
+from pytest_plugin_eval.mocks.asking import Asked, UnansweredError
 from pytest_plugin_eval.mocks.recordings import write_recordings
-from pytest_plugin_eval.mocks.responder import Aborted, Answer, RunResponder
+from pytest_plugin_eval.mocks.responder import Aborted, Answer, MockResult, RunResponder
+from pytest_plugin_eval.records.redact import MARK, redactor
 from tests.support.mocks import Model, agent_tool, mock_tool, placed, run_mocks
 
 IS_FOO = (Expectation(path="x", condition=Condition.TEXT, values=("foo",)),)
@@ -208,7 +209,66 @@ def test_the_cost_is_unknown_when_one_answer_s_is() -> None:
     for number in range(3):
         responder.answer(server, "t", {"n": number})
 
-    assert responder.close().cost_usd is None
+    result = responder.close()
+    assert (result.cost_usd, result.known_usd) == (None, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("error", "cost_usd"),
+    [
+        (JudgeError("the cost ceiling is reached"), 0.25),
+        (UnansweredError("the answer has no text", cost_usd=0.5), 0.75),
+        (UnansweredError("connection lost", cost_usd=None), None),
+    ],
+    ids=["not put", "paid for", "lost"],
+)
+def test_a_question_without_an_answer_costs_what_it_cost(
+    error: JudgeError, cost_usd: float | None
+) -> None:
+    server = placed(agent_tool())
+    responder = RunResponder(run_mocks(server, ask=Model("one", error)))
+
+    for number in range(2):
+        responder.answer(server, "t", {"n": number})
+
+    assert responder.close().cost_usd == cost_usd
+
+
+def test_the_cost_is_unknown_while_a_question_is_open() -> None:
+    server = placed(agent_tool())
+    results: list[MockResult] = []
+
+    def ask(system: str, user: str) -> Asked:
+        results.append(responder.close())
+        return Asked("late", 0.25)
+
+    responder = RunResponder(run_mocks(server, ask=ask))
+    responder.answer(server, "t", {})
+
+    assert results[0].cost_usd is None
+
+
+def test_a_redacted_result_holds_the_secret_nowhere() -> None:
+    secret = "sk-0123456789"
+    expect = (Expectation(path="x", condition=Condition.TEXT, values=("foo",)),)
+    server = placed(agent_tool(), mock_tool("{{input.x}}", "u"), mock_tool("v", "w", expect=expect))
+    model = Model(f"your key is {secret}", JudgeError(f"no such key: {secret}"))
+    responder = RunResponder(run_mocks(server, ask=model))
+    inputs = {"x": secret, secret: [{"deep": f"a {secret}"}, 1, None]}
+
+    for tool in ("t", "t", "u", "w"):
+        responder.answer(server, tool, inputs)
+    result = responder.close()
+
+    assert secret in str(result)
+    clean = result.redacted(redactor([secret]))
+    assert secret not in str(clean)
+    assert clean.calls[0].inputs == {"x": MARK, MARK: [{"deep": f"a {MARK}"}, 1, None]}
+    assert clean.aborted is not None
+    assert clean.aborted.reason.endswith(f'x = "{MARK}" is not "foo"')
+    assert clean.failures == (f"tracker/t: no such key: {MARK}",)
+    assert [each.output for each in clean.recordings] == [f"your key is {MARK}"]
+    assert clean.cost_usd == result.cost_usd
 
 
 def test_adopted_recordings_answer_the_same_calls_again(tmp_path: Path) -> None:
