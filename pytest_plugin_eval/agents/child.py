@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from pytest_plugin_eval.agents.output import Lines, Tail
-from pytest_plugin_eval.agents.processes import HAS_GROUPS, exit_of, kill_group, kill_strays
+from pytest_plugin_eval.agents.processes import HAS_GROUPS, exit_of, kill_group, kill_strays, tied
 
 __all__ = ["Child", "ChildResult", "Limits"]
 
@@ -121,7 +121,7 @@ class Child:
 
     def _start(self, stdin: IO[bytes]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            self._command,
+            tied(self._command),
             cwd=self._cwd,
             env=self._env,
             stdin=stdin,
