@@ -56,8 +56,8 @@ def run(target: tuple[str, ...], **given: object) -> int:
     directory). Options are those of `claude plugin eval`. No pytest configuration is read: not
     pytest.ini, conftest.py or PYTEST_ADDOPTS; for those use `pytest` itself.
 
-    A run that the infrastructure spoilt is made once more, after a pause; `pytest` has an option for
-    another number, --eval-retries.
+    A run that the infrastructure spoilt is made once more, after a pause; `pytest` has an option
+    for another number, --eval-retries.
 
     Exit code: 0 every case reached the threshold; 1 one did not, or an error; 2 stopped by the cost
     ceiling or a refused credential; 130, 143, 129 interrupted by SIGINT, SIGTERM, SIGHUP.
