@@ -23,6 +23,8 @@ __all__ = ["RunRoot", "Sandbox", "default_run_root", "remove_tree"]
 
 PREFIX = "eval-"
 REMOVAL_ATTEMPTS = 3
+# Where run directories were by default until they had to be in a shorter place.
+_FORMER = Path("pytest-plugin-eval", "runs")
 CREDENTIALS = ".credentials.json"
 SETTINGS = "settings.json"
 
@@ -124,6 +126,7 @@ class RunRoot:
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = (path or default_run_root()).absolute()
+        self._former = None if path else user_cache(os.environ, sys.platform) / _FORMER
         self._session = PREFIX + secrets.token_hex(4)
         self._lock: FileLock | None = None
         self._guard = threading.Lock()
@@ -192,10 +195,11 @@ class RunRoot:
                 " with --eval-run-root"
             ) from error
         self._lock = lock
-        self._remove_stale()
+        for place in filter(None, (self.path, self._former)):
+            self._remove_stale(place)
 
-    def _remove_stale(self) -> None:
-        for file in self.path.glob(PREFIX + "*.lock"):
+    def _remove_stale(self, place: Path) -> None:
+        for file in place.glob(PREFIX + "*.lock"):
             if file.stem == self._session:
                 continue
             lock = FileLock(file, thread_local=False)
@@ -203,14 +207,17 @@ class RunRoot:
                 lock.acquire(timeout=0)
             except (OSError, Timeout):
                 continue
-            for directory in self.path.glob(file.stem + "-*"):
+            for directory in place.glob(file.stem + "-*"):
                 remove_tree(directory)
             _give_up(lock)
 
 
 def default_run_root() -> Path:
-    """Return the place of run directories where the user names none."""
-    return user_cache(os.environ, sys.platform) / "pytest-plugin-eval" / "runs"
+    """Return the place of run directories where the user names none.
+
+    Its path is short, since the sandbox of a granted shell makes sockets in the run directories.
+    """
+    return user_cache(os.environ, sys.platform) / "plugin-eval"
 
 
 def user_cache(env: Mapping[str, str], platform: str) -> Path:

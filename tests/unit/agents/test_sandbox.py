@@ -113,6 +113,23 @@ def test_directories_of_a_living_process_are_left_alone(tmp_path: Path) -> None:
     assert living.workspace.is_dir()
 
 
+def test_directories_left_in_the_former_place_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    left = Sandbox(tmp_path / "pytest-plugin-eval" / "runs" / "eval-1-1")
+    left.path.parent.mkdir(parents=True)
+    left.make()
+    (left.path.parent / "eval-1.lock").touch()
+
+    root = RunRoot()
+    root.open()
+    root.close()
+
+    assert root.path == tmp_path / "plugin-eval"
+    assert list(left.path.parent.iterdir()) == []
+
+
 def test_directories_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     code = (
         "import os, pathlib, sys; from pytest_plugin_eval.agents.sandbox import RunRoot;"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_plugin_eval.agents.grants import ToolEntry
-from pytest_plugin_eval.agents.sandbox import RunRoot, Sandbox
+from pytest_plugin_eval.agents.sandbox import RunRoot, Sandbox, default_run_root
 from pytest_plugin_eval.agents.shell_sandbox import check_shell, prepare_home, shell_settings
 from pytest_plugin_eval.errors import SettingsError
 from pytest_plugin_eval.records.model import Arm
@@ -246,6 +246,16 @@ def test_sandbox_that_says_nothing_is_refused_by_its_status(tmp_path: Path) -> N
 
 def test_sandbox_that_works_is_fine(tmp_path: Path) -> None:
     check(programs(tmp_path / "bin", socat="", bwrap="exit 0"))
+
+
+@pytest.mark.parametrize("user", ["ci", "firstname.lastname", "firstname.lastname-contract"])
+def test_default_run_root_is_short_enough(
+    user: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", f"/home/{user}")
+
+    check(programs(tmp_path / "bin", socat="", bwrap="exit 0"), run_root=default_run_root())
 
 
 def test_run_root_has_room_for_sockets(tmp_path: Path) -> None:
