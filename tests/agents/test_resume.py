@@ -247,7 +247,8 @@ def test_session_goes_on_after_a_full_disk(
     greetings.out.mkdir()
     saved = tmp_path / "saved"
     filler = greetings.out / "filler"
-    pytest_ = f"'{sys.executable}' -m pytest --eval-run-root '{session.runs}' {' '.join(ARGUMENTS)}"
+    trusted = f"--trust-plugin --eval-run-root '{session.runs}'"
+    pytest_ = f"'{sys.executable}' -m pytest {trusted} {' '.join(ARGUMENTS)}"
     steps = f"""
         FILL='{filler}' {pytest_} --eval-results-dir '{greetings.out}'; echo "first: $?"
         cp -r '{greetings.out}' '{saved}'
