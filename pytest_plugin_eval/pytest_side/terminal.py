@@ -159,7 +159,7 @@ class EvalTerminal:
         if not is_partial or self._settings.mode is Mode.REPLAY:
             return
         place = self._place_to_resume()
-        if place is not None:
+        if place is not None and _is_left(place):
             option = f"--eval-resume={shlex.quote(self._shown(place))}"
             yield f"continue with: {self._command()} {option}"
 
@@ -256,6 +256,13 @@ class EvalTerminal:
         except ValueError:
             return str(path)
         return str(relative) if relative.parts else f".{os.sep}"
+
+
+def _is_left(place: Path) -> bool:
+    """Return whether there is a session to go on with; with several plugins each has a folder."""
+    from pytest_plugin_eval.storage.session_file import SESSION_FILE
+
+    return any(next(place.glob(f"{above}{SESSION_FILE}"), None) for above in ("", "*/"))
 
 
 def _above(nodeid: str) -> str:

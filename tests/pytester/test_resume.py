@@ -142,6 +142,24 @@ def test_lost_run_comes_with_the_way_on(suite: Suite, agent: StandInAgent, endin
     assert f"continue with: the same command and --eval-resume={place}" in words
 
 
+def test_way_on_is_not_told_where_nothing_is_left(suite: Suite, agent: StandInAgent) -> None:
+    suite.case("first", front="runs: 1")
+    agent.answer = lambda request: answered(request, "", ending=Ending.NO_RESULT, error="lost")
+    suite.pytester.makeconftest(
+        """
+        import shutil
+
+        def pytest_runtest_logfinish(nodeid):
+            shutil.rmtree("named", ignore_errors=True)
+        """
+    )
+
+    result = _run(suite, "--eval-retries", "0", "--eval-results-dir=named")
+
+    assert "not measured" in result.stdout.str()
+    assert "continue with" not in result.stdout.str()
+
+
 @pytest.mark.usefixtures("agent")
 @pytest.mark.parametrize("is_kept", [True, False], ids=["record", "nothing"])
 def test_run_of_which_nothing_came_in_comes_with_the_way_on(suite: Suite, is_kept: bool) -> None:
