@@ -14,6 +14,7 @@ from pytest_plugin_eval.errors import SettingsError
 from pytest_plugin_eval.pytest_side.stash import settings_key
 from pytest_plugin_eval.settings import Mode
 from pytest_plugin_eval.storage.trust import remember, trust_file, untrusted
+from pytest_plugin_eval.text import one_line, without_surrogates
 
 __all__ = ["check_trust"]
 
@@ -40,8 +41,9 @@ def check_trust(config: pytest.Config, directories: Iterable[Path]) -> None:
     for root in missing:
         if root not in given:
             raise SettingsError(
-                f"{root} is not a trusted plugin directory, and its hooks, servers and scripts "
-                "would run as you; pass --trust-plugin, or start pytest in a terminal and answer"
+                f"{_shown(root)} is not a trusted plugin directory, and its hooks, servers and"
+                " scripts would run as you; pass --trust-plugin, or start pytest in a terminal"
+                " and answer"
             )
     try:
         remember(given, file)
@@ -58,8 +60,8 @@ def _asked(config: pytest.Config, roots: Iterable[Path]) -> Iterator[Path]:
     with _terminal(config) as is_there:
         for root in roots if is_there else ():
             question = (
-                f"{root}\n  is not a trusted plugin directory. Hooks, servers and scripts of the "
-                "plugin run as you.\n  Trust it and remember that? [y/N] "
+                f"{_shown(root)}\n  is not a trusted plugin directory. Hooks, servers and scripts"
+                " of the plugin run as you.\n  Trust it and remember that? [y/N] "
             )
             sys.__stdout__.write(question)  # type: ignore[union-attr]  # it is a terminal
             sys.__stdout__.flush()  # type: ignore[union-attr]  # as above
@@ -67,6 +69,11 @@ def _asked(config: pytest.Config, roots: Iterable[Path]) -> Iterator[Path]:
             if answer.strip().lower() not in _YES:
                 return
             yield root
+
+
+def _shown(root: Path) -> str:
+    # The name is the plugin's author's choice, and must not write over the question.
+    return without_surrogates(one_line(str(root)))
 
 
 @contextmanager

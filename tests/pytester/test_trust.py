@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import shutil
 import sys
 from pathlib import Path
 
@@ -104,6 +105,22 @@ def test_terminal_is_asked_once(
     assert "[y/N]" not in asked_again
 
 
+def test_name_of_a_directory_cannot_write_over_the_question(
+    asking: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = asking.root / "good\x1bc\r\u202eplugin"
+    shutil.copytree(asking.evals, root / "evals")
+    (root / ".claude-plugin").mkdir()
+    (root / ".claude-plugin" / "plugin.json").write_text('{"name": "odd"}', encoding="utf-8")
+
+    screen, status = _in_terminal(asking, monkeypatch, "n", evals=root / "evals")
+
+    assert "[y/N]" in screen
+    assert screen.count("good c  plugin\r\n  is not a trusted plugin directory. ") == 1
+    assert "good c  plugin is not a trusted plugin directory, and" in screen
+    assert status == pytest.ExitCode.USAGE_ERROR
+
+
 def test_ci_with_a_terminal_is_not_asked(asking: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "true")
 
@@ -113,9 +130,11 @@ def test_ci_with_a_terminal_is_not_asked(asking: Suite, monkeypatch: pytest.Monk
     assert status == pytest.ExitCode.USAGE_ERROR
 
 
-def _in_terminal(suite: Suite, monkeypatch: pytest.MonkeyPatch, answer: str) -> tuple[str, int]:
+def _in_terminal(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch, answer: str, *, evals: Path = Path("evals")
+) -> tuple[str, int]:
     """Run pytest in a terminal of its own, whose user types *answer*; no agent is there."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "evals"]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(evals)]
     command += [f"--eval-agent-path={sys.executable}"]
     process, terminal = pty.fork()
     if process == 0:
