@@ -26,6 +26,7 @@ from pytest_plugin_eval.errors import CaseError
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.cases.mock import MockServer
+    from pytest_plugin_eval.cases.model import GraderSpec
 
 __all__ = ["load_case"]
 
@@ -62,8 +63,31 @@ def load_case(
     if report.errors:
         # What is doubtful about a broken case is often the same mistake from the other side.
         raise CaseError((*report.errors, *report.warnings))
+    return _case(
+        definition,
+        directory,
+        place,
+        graders=graders,
+        plugins=plugins,
+        mocks=mocks,
+        mock_servers=_merged(directories_in(os.path.join(eval_dir, MOCKS)), files.mock_servers),
+        warnings=tuple(report.warnings),
+    )
+
+
+def _case(
+    definition: Definition,
+    directory: Path,
+    place: EvalDirectory,
+    *,
+    graders: tuple[GraderSpec, ...],
+    plugins: tuple[Plugin, ...],
+    mocks: tuple[MockServer, ...],
+    mock_servers: tuple[str, ...],
+    warnings: tuple[str, ...],
+) -> Case:
     return Case(
-        id=os.path.relpath(case_dir, place.root).replace(os.sep, "/"),
+        id=os.path.relpath(directory, place.root).replace(os.sep, "/"),
         directory=directory,
         eval_dir=place.path,
         root=place.root,
@@ -86,9 +110,9 @@ def load_case(
         scaffold_script=definition.text("scaffold_script") or None,
         history_file=definition.text("history_file") or None,
         add_dirs=definition.texts("add_dirs"),
-        mock_servers=_merged(directories_in(os.path.join(eval_dir, MOCKS)), files.mock_servers),
+        mock_servers=mock_servers,
         mocks=mocks,
-        warnings=tuple(report.warnings),
+        warnings=warnings,
     )
 
 

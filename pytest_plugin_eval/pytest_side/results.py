@@ -47,15 +47,10 @@ def write_results(
 ) -> tuple[SuiteResult, ...]:
     """Compute one result a suite root, write its document and copies, and return them all."""
     settings = config.stash[settings_key]
-    by_root: dict[str, list[CaseResult]] = {}
-    for progress in controller.cases.values():
-        if progress.runs:
-            result = result_of(progress, settings)
-            by_root.setdefault(result.info.root, []).append(result)
-    lost = "not_measured" if any(p.has_lost_runs for p in controller.cases.values()) else None
-    bench = config.stash[workbench_key]
+    by_root = _by_root(controller, settings)
     not_started = _not_started(controller, by_root)
     errors = list(_load_errors(controller, config))
+    lost = "not_measured" if any(p.has_lost_runs for p in controller.cases.values()) else None
     suites = []
     for root, cases in sorted(by_root.items()):
         info = suite_info(
@@ -63,7 +58,7 @@ def write_results(
             cases,
             settings,
             started,
-            agent_version=bench.agent_version,
+            agent_version=config.stash[workbench_key].agent_version,
             not_started=_cases_not_started(controller, not_started.get(root, ())),
             runs_not_started=not_started.get(root, ()),
             # Which of several suites it went to, the ledger does not tell.
@@ -73,15 +68,22 @@ def write_results(
             info,
             cases,
             partial_reason=controller.partial_reason or lost,
-            load_errors=tuple(
-                text for place, text in errors if place == root or place not in by_root
-            ),
+            load_errors=tuple(text for at, text in errors if at == root or at not in by_root),
         )
         suites.append(suite)
         # Also where no run was started, as at a ceiling of 0: the file then says so.
         _write(suite, _results_dir(cases), settings, controller, several=len(by_root) > 1)
     _add_junit_properties(config, suites)
     return tuple(suites)
+
+
+def _by_root(controller: EvalController, settings: Settings) -> dict[str, list[CaseResult]]:
+    by_root: dict[str, list[CaseResult]] = {}
+    for progress in controller.cases.values():
+        if progress.runs:
+            result = result_of(progress, settings)
+            by_root.setdefault(result.info.root, []).append(result)
+    return by_root
 
 
 def _not_started(
@@ -161,13 +163,10 @@ def suite_info(
     """
     runs = _runs(cases)
     plugins = {plugin["path"]: plugin for case in cases for plugin in case.info.plugins}
-    two_arms = any(case.info.plan.two_arms for case in cases)
-    # The word of the document is what was asked for, and cases with a history have one arm then.
-    two_arms = two_arms or (settings.ablation is None and bool(plugins))
     return SuiteInfo(
         root=root,
         eval_dir=cases[0].info.eval_dir,
-        ablation=(Ablation.WITH_WITHOUT if two_arms else Ablation.NONE).value,
+        ablation=_ablation(cases, settings).value,
         threshold=settings.threshold,
         concurrency=settings.concurrency,
         mode=settings.mode.value,
@@ -190,6 +189,15 @@ def suite_info(
         spent_usd=sum(run.spent_usd for run in runs) + unreported_usd,
         resumed=sum(run.is_taken_over for run in runs),
     )
+
+
+def _ablation(cases: Iterable[CaseResult], settings: Settings) -> Ablation:
+    """Return what was asked for: cases with a history have one arm all the same."""
+    two_arms = any(
+        case.info.plan.two_arms or (settings.ablation is None and case.info.plugins)
+        for case in cases
+    )
+    return Ablation.WITH_WITHOUT if two_arms else Ablation.NONE
 
 
 def recorded_words(runs: Iterable[RunReport]) -> str:

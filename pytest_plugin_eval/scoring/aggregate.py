@@ -49,7 +49,11 @@ def case_result(
     withheld = _withheld(with_runs, without_runs, expected) if info.plan.two_arms else None
     comparable = info.plan.two_arms and withheld is None
     delta = _difference(score, score_without) if comparable else None
-    misses_delta = min_delta is not None and (delta is None or delta < min_delta)
+    missed_delta = _missed(delta, min_delta)
+    is_complete = _all_measured(with_runs, expected.with_runs) and _all_measured(
+        without_runs, expected.without_runs
+    )
+    reaches = score is not None and meets_threshold(score, threshold)
     return CaseResult(
         info=info,
         with_runs=with_runs,
@@ -59,15 +63,9 @@ def case_result(
         score_without=score_without if comparable else None,
         pass_rate_without=_pass_rate(without_runs),
         delta=delta,
-        passed=(
-            score is not None
-            and meets_threshold(score, threshold)
-            and _all_measured(with_runs, expected.with_runs)
-            and _all_measured(without_runs, expected.without_runs)
-            and not misses_delta
-        ),
+        passed=reaches and is_complete and missed_delta is None,
         withheld=withheld,
-        missed_delta=min_delta if misses_delta else None,
+        missed_delta=missed_delta,
     )
 
 
@@ -128,6 +126,11 @@ def _difference(score: float | None, score_without: float | None) -> float | Non
     if score is None or score_without is None:
         return None
     return score - score_without
+
+
+def _missed(delta: float | None, least: float | None) -> float | None:
+    """Return the least Δ that was asked for where it was not reached, or is not known."""
+    return least if least is not None and (delta is None or delta < least) else None
 
 
 def _all_measured(runs: Runs, expected: int) -> bool:
