@@ -151,7 +151,8 @@ def test_votes_that_workers_do_not_ask_for_are_told_in_the_head_line(suite: Suit
 def test_agent_is_named_although_workers_run_it(suite: Suite) -> None:
     suite.case("a", front="runs: 1")
 
-    result = suite.pytester.runpytest("evals", "-n", "1", "--eval-max-cost-usd", "0")
+    options = ("--eval-max-cost-usd", "0", "--trust-plugin")
+    result = suite.pytester.runpytest("evals", "-n", "1", *options)
 
     assert "agent: Claude Code 2." in " ".join(result.stdout.str().split())
 
@@ -159,7 +160,8 @@ def test_agent_is_named_although_workers_run_it(suite: Suite) -> None:
 def test_missing_agent_is_said_by_every_run_of_the_workers(suite: Suite) -> None:
     suite.case("a", front="runs: 1")
 
-    result = suite.pytester.runpytest("evals", "-n", "1", "--eval-agent-path", "/nowhere/claude")
+    options = ("--eval-agent-path", "/nowhere/claude", "--trust-plugin")
+    result = suite.pytester.runpytest("evals", "-n", "1", *options)
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["*/nowhere/claude*"])
