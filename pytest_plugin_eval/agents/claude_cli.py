@@ -218,8 +218,8 @@ class ClaudeCli:
         trace = Trace(child.lines)
         files, notes = collect_files(sandbox.workspace, before=before, named=named_files(case))
         found = classify(trace, child, timeout_s=case.timeout_s)
-        if found.ending is not Ending.INTERRUPTED:
-            found = _proven(trace, request, sandbox) or found
+        # Of a session that was ended early as well: a mock that does so has it count as a 0.
+        found = _proven(trace, request, sandbox) or found
         if request.keep:
             text = "".join(f"{line}\n" for line in map(redactor(secrets), child.lines))
             Path(sandbox.out, "trace.jsonl").write_text(text, encoding="utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from tests.support.scripted_api import ScriptedApi
 pytestmark = pytest.mark.agent
 
 TOKEN = "sk-ant-oat01-dummy"
+HOOK = "a hook for SessionStart ran that is not the plugin's"
 
 
 def left_in(backend: ClaudeCli, tmp_path: Path) -> list[str]:
@@ -172,19 +174,17 @@ def test_what_is_not_loaded_ends_the_run(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the wrapper is a shell script")
 @pytest.mark.parametrize(
-    ("extra", "problem"),
+    ("extra", "problem", "is_stopped"),
     [
-        ("--plugin-dir {foreign}", "plugin foreign from {foreign} is loaded"),
-        ("--mcp-config {foreign}/servers.json", "MCP server mail is configured"),
-        (
-            "--settings {foreign}/settings.json",
-            "a hook for SessionStart ran that is not the plugin's",
-        ),
+        ("--plugin-dir {foreign}", "plugin foreign from {foreign} is loaded", False),
+        ("--mcp-config {foreign}/servers.json", "MCP server mail is configured", False),
+        ("--settings {foreign}/settings.json", HOOK, False),
+        ("--settings {foreign}/settings.json", HOOK, True),
     ],
-    ids=["plugin", "server", "hook"],
+    ids=["plugin", "server", "hook", "hook of a session that was stopped"],
 )
 def test_foreign_parts_end_the_run_as_contaminated(
-    backend: MakeBackend, tmp_path: Path, extra: str, problem: str
+    backend: MakeBackend, tmp_path: Path, extra: str, problem: str, is_stopped: bool
 ) -> None:
     hooks = {"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "echo x"}]}]}}
     foreign = write_files(
@@ -200,8 +200,15 @@ def test_foreign_parts_end_the_run_as_contaminated(
     wrapper.write_text(f'#!/bin/sh\nexec "{agent_binary()}" "$@" {words}\n', encoding="utf-8")
     wrapper.chmod(0o755)
     case = make_case(write_plugin(tmp_path / "demo"))
-    with ScriptedApi(script()) as api:
-        record = backend(api, agent_path=wrapper).run(make_request(case, Arm.WITHOUT))
+    turns = [turn("late", delay_s=60)] if is_stopped else ["done"]
+    with ScriptedApi(script(rule(turns=turns))) as api, ThreadPoolExecutor(1) as pool:
+        stops: list[Callable[[], None]] = []
+        request = make_request(case, Arm.WITHOUT, attach=stops.append)
+        running = pool.submit(backend(api, agent_path=wrapper).run, request)
+        if is_stopped:
+            api.wait_for_messages(1)
+            stops[0]()
+        record = running.result(timeout=60)
 
     assert record.outcome.ending is Ending.CONTAMINATED
     assert problem.format(foreign=foreign) in (record.outcome.error or "")
