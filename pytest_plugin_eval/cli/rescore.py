@@ -107,27 +107,20 @@ def rescore(options: RescoreOptions, *, find: Callable[[SlowDown], JudgeBackend]
         batch = load_batch(saved, place, settings, maker, judge, unfinished=unfinished)
         _announce(batch, saved, settings)
         old = saved.document or _recorded(batch, saved, place, settings)
-        if unfinished is not None and unfinished.counted:
-            votes = plural(unfinished.counted, "vote")
-            _say(f"going on with a rescore that was not finished: {votes} of it count")
-        _announce_judge(batch, saved, judge)
+        _announce_judge(batch, saved, judge, unfinished)
         if unfinished is not None and batch.votes_missing:
             unfinished.begin()
         with Interrupts(lambda: maker.stop("interrupted")) as interrupts:
             graded = _graded(batch, maker, interrupts)
         if interrupts.received is not None:
-            kept = plural(graded.fresh, "vote")
-            _say(f"interrupted: {kept} that were paid for are kept in the records")
-            _say("the same command goes on with it")
-            _say(spent_line(ledger))
+            _tell_of_interrupt(graded, ledger)
             return _SIGNALLED + interrupts.received
         suite = _suite(batch, graded.reports, settings, started)
         found = changes(old, suite)
         _tell(found, graded)
         needed = min(settings.judge_votes, old.votes or settings.judge_votes)
         _say_all(noise_lines(noise_of(suite.cases, graded.votes, needed=needed)))
-        document = None if directory is None else directory / "aggregate-result.json"
-        _write(suite, [document, options.json])
+        _write(suite, [directory and directory / "aggregate-result.json", options.json])
         if not options.no_judge:
             _say(spent_line(ledger))
         code = _exit_code(batch, graded.reports, found)
@@ -269,8 +262,13 @@ def _nobody() -> JudgeBackend:
     raise AssertionError("unreachable: this judge is not to ask")
 
 
-def _announce_judge(batch: Batch, saved: SavedResults, judge: Judge) -> None:
+def _announce_judge(
+    batch: Batch, saved: SavedResults, judge: Judge, unfinished: Unfinished | None
+) -> None:
     """Say what is asked of whom at what price, before it is."""
+    if unfinished is not None and unfinished.counted:
+        votes = plural(unfinished.counted, "vote")
+        _say(f"going on with a rescore that was not finished: {votes} of it count")
     if not batch.votes_missing:
         return
     votes = plural(batch.votes_missing, "vote")
@@ -346,6 +344,14 @@ def _suite(
         partial_reason=None,
         load_errors=tuple(batch.problems),
     )
+
+
+def _tell_of_interrupt(graded: _Graded, ledger: Ledger) -> None:
+    kept = plural(graded.fresh, "vote")
+    _say(f"interrupted: {kept} that were paid for are kept in the records")
+    if graded.fresh:
+        _say("the same command goes on from there")
+    _say(spent_line(ledger))
 
 
 def _tell(found: Changes, graded: _Graded) -> None:
