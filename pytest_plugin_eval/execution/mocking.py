@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_plugin_eval.agents.base import AgentRequest, StandIns
 from pytest_plugin_eval.cases.case import Case
 from pytest_plugin_eval.cases.mock import Place, PlacedServer, Responder, placed_servers
 from pytest_plugin_eval.graders.javascript import Failure, Question, ask
-from pytest_plugin_eval.records.model import Arm, Ending, MockRecord, RunRecord
-from pytest_plugin_eval.settings import Mocks, Settings
+from pytest_plugin_eval.records.model import Arm, Ending, MockRecord, RunOutcome, RunRecord
+from pytest_plugin_eval.records.redact import redactor
+from pytest_plugin_eval.settings import Mocks, Mode, Settings
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.mocks.asking import Asker
@@ -63,10 +65,20 @@ def run_servers(case: Case, arm: Arm, settings: Settings) -> tuple[PlacedServer,
 class Mocking:
     """Serves the stand-ins of all runs of one process; the server starts with the first."""
 
-    def __init__(self, settings: Settings, asker: Asker | None) -> None:
-        """*asker* asks the model behind agent mocks; ``None`` where there are none."""
+    def __init__(
+        self,
+        settings: Settings,
+        asker: Asker | None,
+        *,
+        env: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """*asker* asks the model behind agent mocks; ``None`` where there are none.
+
+        *env* is the operator's, whose secrets no record may hold.
+        """
         self._settings = settings
         self._asker = asker
+        self._env = env
         self._service: MockService | None = None
         self._lock = threading.Lock()
 
@@ -80,6 +92,19 @@ class Mocking:
         if not any(server.mock is not None for server in servers):
             return _unserved(run(request), servers, self._warnings(request.case, servers))
         return self._served(run, request, servers)
+
+    def check(self, cases: Iterable[Case]) -> str | None:
+        """Return who plays the servers that a model answers for, ``None`` where there are none.
+
+        Raises `EvalError` when the mocks of a case cannot be served, or that model not be asked.
+        """
+        if self._settings.mode is Mode.REPLAY or self._settings.mocks is Mocks.OFF:
+            return None
+        if any(case.mocks for case in cases):
+            from pytest_plugin_eval.mocks.service import check_packages
+
+            check_packages()
+        return None if self._asker is None else self._asker.check()
 
     def stop(self) -> None:
         """Ask no model any further."""
@@ -97,6 +122,8 @@ class Mocking:
         return self._settings.real_servers or self._settings.mocks is Mocks.OFF
 
     def _served(self, run: Run, request: AgentRequest, servers: tuple[PlacedServer, ...]) -> Mocked:
+        from pytest_plugin_eval.agents.credentials import operator_secrets
+
         ending = _Ending()
         opened = self._open(request, servers, ending)
         try:
@@ -110,6 +137,8 @@ class Mocking:
         finally:
             ending.over()
             result = opened.close()
+        # The record itself holds no secret any more.
+        result = result.redacted(redactor(operator_secrets(self._env)))
         return _mocked(record, servers, result, self._warnings(request.case, servers))
 
     def _warnings(self, case: Case, servers: tuple[PlacedServer, ...]) -> tuple[str, ...]:
@@ -183,10 +212,7 @@ def _mocked(
     from pytest_plugin_eval.mocks.calls import altered_result, mock_calls_text, unmocked_calls
     from pytest_plugin_eval.mocks.summary import mocks_fields
 
-    outcome, aborted = record.outcome, result.aborted
-    if aborted is not None:
-        # The agent was ended by us, which is what its own ending says.
-        outcome = replace(outcome, ending=Ending.ABORTED, error=None)
+    outcome, aborted = _ended(record.outcome, result), result.aborted
     changed = altered_result(record.trace, result.calls)
     altered = () if changed is None else (_ALTERED.format(changed.server, changed.tool),)
     mocks = MockRecord(
@@ -194,17 +220,31 @@ def _mocked(
         fields=mocks_fields(
             servers, result, unmocked=unmocked_calls(record.trace, servers), warnings=warnings
         ),
-        aborted=None if aborted is None else _aborted_fields(aborted),
+        aborted=_aborted_fields(aborted) if outcome.ending is Ending.ABORTED and aborted else None,
     )
     record = replace(
         record,
-        outcome=outcome.with_cost(result.cost_usd, 0.0),
+        outcome=outcome.with_cost(result.cost_usd, result.known_usd),
         mocks=mocks,
         notes=(*record.notes, *result.failures, *altered),
     )
     ended_well = outcome.ending is Ending.COMPLETED and outcome.error is None
     recordings = result.recordings if ended_well else ()
     return Mocked(record, outcome.cost_usd, recordings)
+
+
+def _ended(outcome: RunOutcome, result: MockResult) -> RunOutcome:
+    """Return how a run ended, given what its mocks did: only they know why they broke it off."""
+    is_broken_off = outcome.ending is Ending.INTERRUPTED and result.aborted is not None
+    if not (outcome.is_gradable or is_broken_off):
+        return outcome
+    if result.failures:
+        # What an agent does without the answer, in the one arm that has mocks, measures nothing.
+        error = f"a mocked server had no answer: {result.failures[0]}"
+        return replace(outcome, ending=Ending.AGENT_ERROR, error=error)
+    if result.aborted is not None:
+        return replace(outcome, ending=Ending.ABORTED, error=None)
+    return outcome
 
 
 def _unserved(

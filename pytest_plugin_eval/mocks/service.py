@@ -25,12 +25,23 @@ if TYPE_CHECKING:
 
     from pytest_plugin_eval.mocks.protocol import Endpoint
 
-__all__ = ["MockService", "OpenMocks"]
+__all__ = ["MockService", "OpenMocks", "check_packages"]
 
 HOST = "127.0.0.1"
 START_S = 60.0
 END_S = 10.0
 _TOKEN_BYTES = 32
+
+
+def check_packages() -> None:
+    """Raise `AgentError` when what serves mocks is not installed."""
+    try:
+        import pytest_plugin_eval.mocks.protocol  # noqa: F401 -- whether it can be
+    except ImportError as error:
+        raise AgentError(
+            f"mocked servers need the package {error.name}, install it with"
+            " pip install 'pytest-plugin-eval[mocks]' or pass --eval-mocks off"
+        ) from error
 
 
 class OpenMocks:
@@ -137,13 +148,9 @@ class MockService:
         )
 
     def _start(self) -> _Running:
-        try:
-            from pytest_plugin_eval.mocks.protocol import http_server
-        except ImportError as error:
-            raise AgentError(
-                f"mocked servers need the package {error.name}, install it with"
-                " pip install 'pytest-plugin-eval[mocks]' or pass --eval-mocks off"
-            ) from error
+        check_packages()
+        from pytest_plugin_eval.mocks.protocol import http_server
+
         for name in ("mcp", "uvicorn.error"):
             # Otherwise their warnings would go to standard error where nobody configured logging.
             logging.getLogger(name).addHandler(logging.NullHandler())

@@ -127,21 +127,22 @@ class Workbench:
             self._check_run_root(items)
         shared = Shared.among(self._money, ceiling_usd=self.settings.max_cost_usd)
         judge, asker = self._asking(items, shared, are_asked_for=are_asked_for)
+        mocking = Mocking(self.settings, asker, env=os.environ)
         backend = self._backend(places)
         with self._undone_on_failure(backend):
             self._open_results(places)
             resume = self._begin_session(items)
             if judge is not None:
                 self._tell_of_judge(judge, backend, items)
-            if asker is not None:
-                self.notes.append(f"agent mocks: {asker.check()}")
+            if player := mocking.check(item.planned.case for item in items):
+                self.notes.append(f"agent mocks: {player}")
         self._maker = RunMaker(
             self.settings,
             backend,
             self._keeper(places),
             shared=shared,
             judge=judge,
-            mocking=Mocking(self.settings, asker),
+            mocking=mocking,
             resume=resume,
         )
         self.shared = shared

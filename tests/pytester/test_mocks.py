@@ -5,10 +5,12 @@ from __future__ import annotations
 import http.client
 import json
 import shutil
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 from xml.etree.ElementTree import fromstring
@@ -360,8 +362,8 @@ def test_replay_needs_no_model_for_played_servers(
     assert (judge.found, len(judge.requests)) == (found, asked)
 
 
-def test_model_that_does_not_answer_is_noted(
-    served: Suite, caller: Caller, judge: StandInJudge
+def test_run_in_which_a_model_did_not_answer_is_not_measured(
+    served: Suite, caller: Caller, judge: StandInJudge, agent: StandInAgent
 ) -> None:
     def refuse(_: str) -> str:
         raise JudgeError("no such model", status=404)
@@ -369,11 +371,14 @@ def test_model_that_does_not_answer_is_noted(
     mock(served, "tracker/create.md", PLAYED)
     judge.answer = refuse
 
-    live(served)
+    result = live(served)
 
     run = run_of(served)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert (run["measured"], run["score"], run["ending"]) == (False, None, "agent_error")
+    assert run["error"] == "a mocked server had no answer: tracker/create: no such model"
     assert run["mocks"]["calls"]["errors"] == 1
-    assert any("tracker/create: no such model" in note for note in run["notes"])
+    assert [request.key.arm.value for request in agent.requests] == ["with", "with", "without"]
 
 
 def test_case_s_own_mock_wins(served: Suite) -> None:
@@ -437,3 +442,69 @@ def test_answer_that_a_hook_changed_is_noted(served: Suite, caller: Caller, show
     told = [each for each in run_of(served).get("notes", []) if each.startswith(note)]
     assert bool(told) == (shown != "Created Bug as #7.")
     assert passes(run_of(served))["created"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ((), pytest.ExitCode.USAGE_ERROR),
+        (("--eval-mocks", "off"), pytest.ExitCode.TESTS_FAILED),
+    ],
+    ids=["served", "off"],
+)
+def test_missing_package_is_told_before_any_run(
+    served: Suite,
+    agent: StandInAgent,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    status: pytest.ExitCode,
+) -> None:
+    monkeypatch.setitem(sys.modules, "pytest_plugin_eval.mocks.protocol", None)
+
+    result = live(served, *arguments)
+
+    assert result.ret == status
+    assert bool(agent.requests) == bool(arguments)
+    hint = "pip install 'pytest-plugin-eval[mocks]' or pass --eval-mocks off"
+    assert (hint in result.stderr.str()) == (not arguments)
+
+
+def test_secrets_of_the_session_are_in_nothing_that_mocks_leave(
+    served: Suite, caller: Caller, judge: StandInJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "sk-of-the-operator"
+    monkeypatch.setenv("ANTHROPIC_API_KEY", secret)
+    mock(served, "tracker/create.md", PLAYED)
+    mock(served, "tracker/find.md", CREATE)
+    judge.answer = lambda _: f"Created Bug for {secret}"
+    find = TOOL.replace("create", "find")
+    caller.calls = lambda request: [
+        (TOOL, {"title": secret}),
+        *([(find, {"title": [secret]})] if request.key.number == 1 else []),
+    ]
+
+    result = live(served, "--eval-runs", "2", "--eval-ablation", "none")
+
+    aborted = 'the model\'s call violates expect: title = ["[***]"] is not a string'
+    assert run_of(served)["aborted"]["reason"] == aborted
+    kept = [path for path in (served.evals / "results").rglob("*") if path.is_file()]
+    assert any(path.match("mock-recordings/tracker/create-*.json") for path in kept)
+    # What the stand-in agent itself says is not redacted, as that of the real one is.
+    told = "".join(path.read_text(encoding="utf-8") for path in kept if path.suffix != ".jsonl")
+    assert secret not in told
+    assert secret not in result.stdout.str()
+
+
+def test_mock_cannot_make_a_measurement_of_a_run_that_is_none(
+    served: Suite, caller: Caller, agent: StandInAgent
+) -> None:
+    caller.calls = lambda _: [BAD]
+    agent.answer = lambda request: replace(
+        caller(request), outcome=RunOutcome(ending=Ending.CONTAMINATED, error="foreign hook")
+    )
+
+    live(served, "--eval-ablation", "none")
+
+    run = run_of(served)
+    assert (run["measured"], run["error"]) == (False, "foreign hook")
+    assert "aborted" not in run
