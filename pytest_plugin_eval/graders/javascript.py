@@ -10,7 +10,6 @@ import json
 import os
 import re
 import threading
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -83,7 +82,6 @@ function complaints(patterns) {
 """
 # For what the engine does itself: no pattern runs meanwhile.
 _OWN_TIMEOUT_S = 30.0
-_ATTEMPTS = 3
 _MEMORY_LIMIT = 1 << 30
 _CACHED_PATTERNS = 4096
 
@@ -171,28 +169,8 @@ class _Engine:
         """Return what a function of the program returns; a time-out leaves the engine usable."""
         # ASCII only: that is how lone surrogates get there as the UTF-16 units they are.
         code = f"{function}({','.join(json.dumps(argument) for argument in arguments)})"
-        result = self._evaluated(code, timeout_s)
+        result = self._started().eval(code, timeout_sec=timeout_s)
         return json.loads(result) if isinstance(result, str) else None
-
-    def _evaluated(self, code: str, timeout_s: float) -> object:
-        """Evaluate code in at most *timeout_s*.
-
-        The order to stop a call may come when it has just ended, and then stops the next one before
-        it has done anything; that one is made again, and at the third time in a new engine.
-        """
-        from py_mini_racer import JSTimeoutException
-
-        for attempt in range(_ATTEMPTS):
-            start = time.monotonic()
-            try:
-                return self._started().eval(code, timeout_sec=timeout_s)
-            except JSTimeoutException:
-                had_its_time = time.monotonic() - start >= timeout_s / 2
-                if had_its_time or attempt == _ATTEMPTS - 1:
-                    raise
-                if attempt == _ATTEMPTS - 2:
-                    self.drop()
-        raise AssertionError("the last attempt returns or raises")
 
     def drop(self) -> None:
         """Forget the context, so that the next call starts a new one."""

@@ -27,6 +27,7 @@ from tests.support.records import said
 # would have a second copy of some classes, and enum members that are equal to no other.
 for _module in pkgutil.walk_packages(pytest_plugin_eval.__path__, "pytest_plugin_eval."):
     importlib.import_module(_module.name)
+importlib.import_module("py_mini_racer")  # the engine outlives a session, its errors must be known
 
 HELLO = "---\ntype: regex\npattern: hello\n---\n"
 NICE = "---\ntype: llm\ncriteria: Is it nice?\n---\n"

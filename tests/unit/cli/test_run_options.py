@@ -99,8 +99,6 @@ def test_value(seen: _Seen, option: str, text: str, value: object) -> None:
             "did you mean 'with-without'?",
         ),
         (["--mocks", "on"], "--mocks: expected record or off, got 'on'"),
-        (["--mocks", "off"], "--mocks off: not available in this version yet"),
-        (["--allow-real-servers"], "--allow-real-servers: not available in this version yet"),
         (["--report", "x.html"], "--report: not available in this version yet"),
         (
             ["--publish-report"],

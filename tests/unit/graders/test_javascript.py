@@ -170,30 +170,3 @@ def test_question_that_breaks_the_engine_fails_alone(
     monkeypatch.setattr(javascript._engine, "call", breaking)
 
     assert ask([good, bad], 30.0) == {good: 1, bad: Failure(reason)}
-
-
-class _LateStop:
-    """An engine that is stopped by the end of an earlier call's time, so many times."""
-
-    def __init__(self, times: int) -> None:
-        self.left = times
-        self.calls = 0
-
-    def eval(self, code: str, timeout_sec: float) -> str:
-        self.calls += 1
-        if self.left:
-            self.left -= 1
-            raise JSTimeoutException
-        return "[1]"
-
-
-@pytest.mark.parametrize("times", [1, 2])
-def test_stop_meant_for_an_earlier_call_takes_no_answer(
-    monkeypatch: pytest.MonkeyPatch, times: int
-) -> None:
-    late = _LateStop(times)
-    monkeypatch.setattr(javascript._Engine, "_started", lambda _: late)
-    question = Question(r"\d", "", "1")
-
-    assert ask([question], 10.0) == {question: 1}
-    assert late.calls == times + 1
