@@ -46,7 +46,8 @@ class EvalSelection:
         picked = self._config.stash[picked_key]
         if hasattr(self._config, "workerinput"):
             return
-        if getattr(self._config.option, "dist", "no") != "no":
+        option = self._config.option
+        if getattr(option, "dist", "no") != "no" and not option.collectonly:
             self._check_trust_for_workers()
         if not picked.names:
             return

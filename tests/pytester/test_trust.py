@@ -86,6 +86,15 @@ def test_workers_never_ask(asking: Suite) -> None:
     result.stderr.fnmatch_lines(["ERROR: *is not a trusted plugin directory*--trust-plugin*"])
 
 
+@pytest.mark.xdist
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_plan_needs_no_trust(asking: Suite, workers: str) -> None:
+    result = asking.pytester.runpytest("evals", "--collect-only", "-n", workers)
+
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(["*first*"])
+
+
 @pytest.mark.parametrize(
     ("answer", "is_trusted"), [("y", True), ("Yes", True), ("n", False), ("", False)]
 )
