@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
         "idle",
         "collect",
         "replay",
-        *(pytest.param(name, marks=pytest.mark.agent) for name in ("live", "judging")),
+        *(pytest.param(name, marks=pytest.mark.agent) for name in ("live", "judging", "mocks")),
     ],
 )
 def test_benchmark_runs(name: str) -> None:

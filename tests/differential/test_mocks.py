@@ -290,7 +290,7 @@ def test_calls_as_focus_and_with_only(served: Suite) -> None:
         plugin_text="demo:greet",
     )
 
-    result = compare(served, answers, "-j", "2")
+    result = compare(served, answers)
 
     check("mocks: calls for judges, with-only", result)
 

@@ -76,7 +76,13 @@ def _in_thread(
     function: Callable[..., tuple[str, bool]], *arguments: object
 ) -> Future[tuple[str, bool]]:
     future: Future[tuple[str, bool]] = Future()
-    job = lambda: future.set_result(function(*arguments))  # noqa: E731 -- of one thread
+
+    def job() -> None:
+        try:
+            future.set_result(function(*arguments))
+        except Exception as error:  # noqa: BLE001 -- raised where the result is asked for
+            future.set_exception(error)
+
     threading.Thread(target=job, daemon=True).start()
     return future
 
