@@ -16,7 +16,7 @@ from pytest_plugin_eval.cases.loader import load_case
 from pytest_plugin_eval.cases.manifest import declared_servers
 from pytest_plugin_eval.cases.mock import placed_servers
 from pytest_plugin_eval.cases.tool_names import BUILT_IN_TOOLS
-from pytest_plugin_eval.errors import CaseError, EvalError
+from pytest_plugin_eval.errors import EvalError
 from pytest_plugin_eval.execution.mocking import asks_a_model, run_servers
 from pytest_plugin_eval.execution.planning import PlannedCase, plan_case
 from pytest_plugin_eval.graders.grade import with_only_of

@@ -76,7 +76,8 @@ def test_reply_without_text_is_no_vote(suite: Suite, reply: str) -> None:
     result = compare(suite, script(judge(reply), rule(turns=["Bonjour"])), *ONE_ARM)
 
     # D2: nothing was said of the run, so it has no score; the reference counts FAIL votes.
-    (theirs,), (ours,) = (side.document["cases"] for side in (result.theirs, result.ours))
+    documents = (result.theirs.document, result.ours.document)
+    (theirs,), (ours,) = (document["cases"] for document in documents if document is not None)
     assert theirs["arms"]["with"][0]["graders"][0]["judgeVotes"] == [False, False, False]
     (run,) = ours["arms"]["with"]
     assert (run["measured"], run["graders"]) == (False, [])
@@ -145,7 +146,6 @@ def test_focuses(suite: Suite) -> None:
     result = compare(suite, answers, *ONE_ARM, "--allow-tools", "Write")
 
     texts = [
-        "cases.evals/focuses.arms.with.0.graders.mocks.explanation",
         "cases.evals/nothing.arms.with.0.graders.files.evidence",
     ]
     check("focuses of a judge", result, {"texts": texts})
