@@ -62,7 +62,9 @@ def measure(repetitions: int, quick: bool) -> Report:
     ):
         plugin = Path(scratch, "plugin")
         _make(plugin, cases)
-        python = environment(Path(scratch, "ours"), with_ours=True, packages=("mcp", "cryptography"))
+        python = environment(
+            Path(scratch, "ours"), with_ours=True, packages=("mcp", "cryptography")
+        )
         suite = LiveSuite(plugin, url, agent, sessions=cases * runs, runs=runs, python=python)
         rows = alternate(
             {"ours": partial(suite.ours, 1), "reference": partial(suite.reference, 1)}, repetitions

@@ -43,7 +43,7 @@ class _RunCommand(click.Command):
 @click.option("--keep-temp", is_flag=True, help="Keep each run's directory.")
 @click.option("--trust-plugin", is_flag=True, help="Assert trust in the plugin's directory.")
 @click.option("--verbose", is_flag=True, help="A line for each run.")
-@click.option("--mocks", metavar="MODE", help="Stand-ins for MCP servers: record (off: not yet).")
+@click.option("--mocks", metavar="MODE", help="Stand-ins for MCP servers: record or off.")
 @click.option("--allow-real-servers", is_flag=True, help="Not available yet.")
 @click.option("--scaffold/--no-scaffold", help="Run the cases' scaffold_script, as you.")
 @click.option("--report", metavar="PATH", help="HTML report: not available yet.")
