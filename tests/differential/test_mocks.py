@@ -23,7 +23,7 @@ pytest.importorskip("anthropic", reason="the judge is in the extra `judge`")
 ONE_ARM = ("--ablation", "none")
 # The reference guesses from what it saw, ours takes the agent's own account. The reference's agent
 # gets the answer that ends the run, and so may have begun another turn; ours does not.
-KILLED = {"cost of a killed run": ["costUsd", "?cases.*.costUsd", "?cases.*.turns"]}
+KILLED = {"cost of a killed run": ["?costUsd", "?cases.*.costUsd", "?cases.*.turns"]}
 REAL_SERVER = Path(__file__).parent.parent / "support" / "real_server.py"
 DONE = {"done": regex("done")}
 
