@@ -9,13 +9,21 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pytest_plugin_eval.cases.advisories import (
+    NEEDS_GRANT,
+    NEVER_OFFERED,
+    opens_elsewhere,
+    opens_nothing,
+)
 from pytest_plugin_eval.cases.case import Case
+from pytest_plugin_eval.cases.tool_names import BUILT_IN_TOOLS, near_tool
 from pytest_plugin_eval.text import did_you_mean, shown
 
 __all__ = [
     "READ_ONLY",
     "SHELL",
     "ToolEntry",
+    "grant_warnings",
     "listed",
     "not_granted",
     "offered_tools",
@@ -38,6 +46,8 @@ READ_ONLY = frozenset((*READING, *_TASKS, *_OTHERS, *_NOT_OFFERED))
 REMOVABLE = (*OFFERED, *WRITING, *sorted(READ_ONLY - {*OFFERED}), "WebFetch", "WebSearch")
 
 SHELL = "Bash"
+KNOWN = frozenset((*REMOVABLE, *BUILT_IN_TOOLS, *NEEDS_GRANT, *NEVER_OFFERED))
+"""Built-in tools of the agent, as far as they are known here."""
 SEARCHING = frozenset(("Glob", "Grep"))
 """Tools that the agent leaves out where a shell can search and no rule is about them."""
 _NEVER = ("Monitor", "EnterWorktree", "ExitWorktree")
@@ -83,10 +93,10 @@ def parse_removals(entries: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, 
     """Split the tools that the operator takes away into names and messages about the others."""
     accepted, refused = [], []
     for name in filter(None, map(str.strip, entries)):
-        if re.fullmatch(r"[A-Za-z]+", name) and name not in _misspelt(name):
+        if re.fullmatch(r"[A-Za-z]+", name) and not _meant(name):
             accepted.append(name)
         else:
-            hint = did_you_mean(name, REMOVABLE)
+            hint = did_you_mean(_meant(name) or name, KNOWN)
             refused.append(
                 f"--eval-disallow-tools: {shown(name)} cannot be removed,"
                 f" expected the bare name of a built-in tool such as 'Agent'{hint}"
@@ -94,9 +104,33 @@ def parse_removals(entries: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, 
     return tuple(dict.fromkeys(accepted)), tuple(refused)
 
 
-def not_granted(case: Case, grants: Sequence[str]) -> tuple[str, ...]:
-    """Return the entries of the case that do nothing for lack of a grant, in the case's order."""
-    held = tuple(entry for text in grants if (entry := parse_entry(text)))
+def grant_warnings(grants: Sequence[str], removals: Sequence[str]) -> tuple[str, ...]:
+    """Return what is odd about the operator's grants and removals that hold all the same."""
+    granted = [entry for text in parse_grants(grants)[0] if (entry := parse_entry(text))]
+    texts = [
+        f"--eval-allow-tools: {shown(str(entry))} opens nothing in a run's working directory or"
+        " temporary folder, expected a pattern below the working directory such as 'out/**'"
+        for entry in granted
+        if entry.tool in WRITING and opens_nothing(entry.pattern)
+    ]
+    named = [("--eval-allow-tools", entry.tool) for entry in granted]
+    named += [("--eval-disallow-tools", name) for name in parse_removals(removals)[0]]
+    texts += [
+        f"{option}: {shown(name)} is no tool that is known here{did_you_mean(name, KNOWN)}"
+        for option, name in named
+        if name not in KNOWN and not name.startswith("mcp__")
+    ]
+    return tuple(dict.fromkeys(texts))
+
+
+def not_granted(case: Case, grants: Sequence[str], removals: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the entries of the case that do nothing for lack of a grant, in the case's order.
+
+    A grant that the operator's *removals* take back is none.
+    """
+    held = tuple(
+        entry for text in grants if (entry := parse_entry(text)) and entry.tool not in removals
+    )
     return tuple(text for text in case.allowed_tools if not _holds(text, held))
 
 
@@ -151,24 +185,22 @@ def _problem(entry: str) -> str | None:
         return f"{shown(entry)} is refused: no sandbox confines it, expected {SHELL!r}"
     if parsed.tool == "Artifact":
         return f"{shown(entry)} is not available in an evaluation, no grant makes it so"
+    if meant := _meant(parsed.tool):
+        return f"{shown(entry)} is no tool, did you mean {meant!r}?"
     return None
 
 
-def _misspelt(name: str) -> tuple[str, ...]:
+def _meant(name: str) -> str | None:
     # The agent may have tools that are not known here: only a near miss is refused.
-    return () if name in REMOVABLE or not did_you_mean(name, REMOVABLE) else (name,)
+    if name in KNOWN or name.startswith("mcp__"):
+        return None
+    return near_tool(name, KNOWN)
 
 
 def _needs_no_grant(entry: ToolEntry) -> bool:
     if entry.tool not in READ_ONLY:
         return False
-    return entry.tool not in READING or not _leaves_workspace(entry.pattern)
-
-
-def _leaves_workspace(pattern: str | None) -> bool:
-    if pattern is None:
-        return False
-    return pattern.startswith(("/", "~")) or ".." in pattern.replace("\\", "/").split("/")
+    return entry.tool not in READING or not opens_elsewhere(entry.pattern)
 
 
 def _holds(text: str, grants: Sequence[ToolEntry]) -> bool:
@@ -185,4 +217,6 @@ def _covers(grant: ToolEntry, entry: ToolEntry) -> bool:
         )
     if grant.tool != entry.tool:
         return False
-    return grant.pattern is None or entry.pattern in (None, grant.pattern)
+    if grant.pattern is None or entry.pattern == grant.pattern:
+        return True
+    return entry.pattern is None and not (grant.tool in WRITING and opens_nothing(grant.pattern))

@@ -17,7 +17,16 @@ from pytest_plugin_eval.cases.model import (
     ToolUsedSpec,
 )
 
-__all__ = ["NEEDS_GRANT", "NEVER_OFFERED", "Advisory", "Offer", "advisories", "offer"]
+__all__ = [
+    "NEEDS_GRANT",
+    "NEVER_OFFERED",
+    "Advisory",
+    "Offer",
+    "advisories",
+    "offer",
+    "opens_elsewhere",
+    "opens_nothing",
+]
 
 # Granting one of these offers all three to the agent (observed with Claude Code 2.1.332).
 EDITORS = frozenset({"Edit", "NotebookEdit", "Write"})
@@ -57,13 +66,8 @@ class Offer:
     granted: frozenset[str]
     refused: frozenset[str]
     """Taken away by the case or the operator."""
-
-    @property
-    def makes_files(self) -> bool:
-        """Whether any tool can make a file."""
-        return bool(self.granted & (EDITORS | {"Bash"})) or any(
-            tool.startswith("mcp__") for tool in self.granted
-        )
+    makes_files: bool
+    """Whether any tool can make a file in the run's own directories."""
 
     def lacks(self, tool: str) -> bool:
         """Say whether a tool of the agent is known not to be shown to the model."""
@@ -81,7 +85,25 @@ def offer(case: Case, *, grants: Sequence[str], disallowed: Sequence[str]) -> Of
 def _offer(removals: tuple[str, ...], grants: tuple[str, ...]) -> Offer:
     refused = frozenset(map(_tool, removals))
     granted = _offered({_tool(entry) for entry in grants} - refused) - refused
-    return Offer(granted=granted, refused=refused)
+    opened = {_tool(entry) for entry in grants if not opens_nothing(_pattern(entry))} - refused
+    makes_files = bool(_offered(opened) & granted & (EDITORS | {"Bash"}))
+    makes_files |= "Bash" in granted or any(tool.startswith("mcp__") for tool in granted)
+    return Offer(granted=granted, refused=refused, makes_files=makes_files)
+
+
+def opens_elsewhere(pattern: str | None) -> bool:
+    """Say whether a file pattern is about places outside of the run's working directory."""
+    if pattern is None:
+        return False
+    return pattern.startswith(("/", "~")) or ".." in pattern.replace("\\", "/").split("/")
+
+
+def opens_nothing(pattern: str | None) -> bool:
+    """Say whether a grant to write with this pattern lets no file of a run be written.
+
+    A wildcard at the root, or in the home that a run has, is about the run's directories too.
+    """
+    return opens_elsewhere(pattern) and not (pattern or "").lstrip("/~").startswith("*")
 
 
 def advisories(
@@ -120,6 +142,10 @@ def folded(told: Iterable[Advisory]) -> Iterator[str]:
 
 def _tool(entry: str) -> str:
     return entry.split("(", 1)[0].strip()
+
+
+def _pattern(entry: str) -> str | None:
+    return entry.partition("(")[2].rstrip(") ") or None
 
 
 def _offered(granted: Iterable[str]) -> frozenset[str]:

@@ -89,7 +89,7 @@ def plan_case(
         source_file=case.source_file,
         advisories=told,
         hints=case_hints(case, plan, settings, told=told, live=live),
-        not_granted=not_granted(case, grants) if live else (),
+        not_granted=not_granted(case, grants, removed) if live else (),
         skip_reason=_skip_reason(case, settings, two_arms=two_arms),
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_plugin_eval.agents.grants import grant_warnings
 from pytest_plugin_eval.agents.scaffold import scaffold_notice
 from pytest_plugin_eval.cases.advisories import folded
 from pytest_plugin_eval.cases.discovery import eval_directory_of, manifest_notes
@@ -70,6 +71,9 @@ def plan(directory: Path, place: EvalDirectory, nodeid: str, config: pytest.Conf
             state.notes.append(note)
     for text in _advice(planned, settings):
         state.advice.setdefault(text, []).append(case.id)
+    if settings.mode is not Mode.REPLAY:
+        for text in grant_warnings(settings.allow_tools, settings.disallow_tools):
+            state.advice.setdefault(f"warning: {text}", [])
     if config.getoption("collectonly"):  # of the suite and not of a session: not in each of them
         for text in _suite_advice(planned, place, state):
             state.advice.setdefault(text, [])
@@ -110,12 +114,21 @@ def _advice(planned: PlannedCase, settings: Settings) -> Iterator[str]:
         return
     if planned.not_granted:
         tools = ", ".join(planned.not_granted)
-        yield f"not granted: {tools} (grant with --eval-allow-tools)"
+        yield f"not granted: {tools} ({_grant_hint(planned, settings)})"
         yield from (f"warning: {text}" for text in _misspelt(planned.not_granted))
     if case.scaffold_script is not None:
         yield scaffold_notice(case.scaffold_script, is_run=settings.scaffold)
     yield from (f"warning: {text}" for text in folded(planned.advisories))
     yield from _server_advice(planned, settings)
+
+
+def _grant_hint(planned: PlannedCase, settings: Settings) -> str:
+    names = [tool.partition("(")[0] for tool in planned.not_granted]
+    taken = set(names).intersection(settings.disallow_tools)
+    if taken.issuperset(names):
+        return "taken away with --eval-disallow-tools"
+    more = ", some are taken away with --eval-disallow-tools" if taken else ""
+    return f"grant with --eval-allow-tools{more}"
 
 
 def _server_advice(planned: PlannedCase, settings: Settings) -> Iterator[str]:

@@ -137,6 +137,23 @@ def test_not_granted_tools_and_useless_graders_are_told_before_the_runs(
     )
 
 
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_grants_that_do_not_hold_are_told_before_the_runs(
+    suite: Suite, agent: StandInAgent, workers: str
+) -> None:
+    for name in ("a", "b"):
+        suite.case(name, front="allowed_tools: [Write, Edit]\nruns: 1")
+    options = ["--eval-allow-tools=Foo", "--eval-allow-tools=Edit(/etc/*)"]
+    options += ["--eval-allow-tools=Write", "--eval-disallow-tools=Write"]
+
+    output = suite.pytester.runpytest("evals", "-n", workers, *options)
+
+    said = " ".join(output.stdout.str().split())
+    assert "evals/a, evals/b: not granted: Write, Edit (" in said
+    assert said.count("warning: --eval-allow-tools: 'Foo' is no tool that is known here") == 1
+    assert said.count("'Edit(/etc/*)' opens nothing in a run's working directory") == 1
+
+
 @pytest.mark.parametrize(
     ("tool", "meant"), [("Skil", "Skill"), ("Raed", "Read"), ("Globb(x)", "Glob")]
 )

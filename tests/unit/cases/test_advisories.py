@@ -86,6 +86,12 @@ def test_grader_that_cannot_pass_without_grants_is_told(
         (_used("NotebookEdit"), ["Write(docs/**)"], 0),
         (_used("Write"), ["Bash"], 1),
         (_used("Monitor"), ["Monitor"], 1),
+        ({"type": "file_exists", "path": "a.txt"}, ["Write(/etc/*)"], 1),
+        ({"type": "file_exists", "path": "a.txt"}, ["Edit(../x)", "NotebookEdit(~/x)"], 1),
+        ({"type": "file_exists", "path": "a.txt"}, ["Write(/etc/*)", "Edit(out/**)"], 0),
+        ({"type": "file_exists", "path": "a.txt"}, ["Write(//**)"], 0),
+        ({"type": "file_exists", "path": "a.txt"}, ["Write()"], 0),
+        (_used("Write"), ["Write(/etc/*)"], 0),
     ],
 )
 def test_grant_makes_a_grader_possible(
