@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -11,9 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_plugin_eval.agents.base import AgentRequest, StandIns
 from pytest_plugin_eval.cases.case import Case
 from pytest_plugin_eval.cases.mock import Place, PlacedServer, Responder, placed_servers
+from pytest_plugin_eval.errors import AgentError
 from pytest_plugin_eval.graders.javascript import Failure, Question, ask
 from pytest_plugin_eval.records.model import Arm, Ending, MockRecord, RunOutcome, RunRecord
 from pytest_plugin_eval.records.redact import redactor
+from pytest_plugin_eval.records.trace import Trace
 from pytest_plugin_eval.settings import Mocks, Mode, Settings
 
 if TYPE_CHECKING:
@@ -40,6 +43,8 @@ class Mocked(NamedTuple):
     """Without these: they are in the ledger already."""
     recordings: tuple[Recording, ...] = ()
     """Answers by a model in a run that ended well, to be kept."""
+    is_at_ceiling: bool = False
+    """Whether it was lost because the cost ceiling kept a model from answering."""
 
 
 def asks_a_model(case: Case) -> bool:
@@ -81,6 +86,12 @@ class Mocking:
         self._env = env
         self._service: MockService | None = None
         self._lock = threading.Lock()
+        self._is_stopped = False
+
+    @property
+    def refused_credential(self) -> str | None:
+        """What the service said when it refused the credential before a model had answered."""
+        return None if self._asker is None else self._asker.refused_credential
 
     def make(self, run: Run, request: AgentRequest) -> Mocked:
         """Make a run with the stand-ins that it is to have."""
@@ -108,6 +119,7 @@ class Mocking:
 
     def stop(self) -> None:
         """Ask no model any further."""
+        self._is_stopped = True
         if self._asker is not None:
             self._asker.stop()
 
@@ -125,7 +137,10 @@ class Mocking:
         from pytest_plugin_eval.agents.credentials import operator_secrets
 
         ending = _Ending()
-        opened = self._open(request, servers, ending)
+        try:
+            opened = self._open(request, servers, ending)
+        except AgentError as error:
+            return Mocked(_not_set_up(request, str(error)), 0.0)
         try:
             record = run(
                 replace(
@@ -139,7 +154,9 @@ class Mocking:
             result = opened.close()
         # The record itself holds no secret any more.
         result = result.redacted(redactor(operator_secrets(self._env)))
-        return _mocked(record, servers, result, self._warnings(request.case, servers))
+        outcome = _ended(record.outcome, result, is_stopped=self._is_stopped)
+        warnings = self._warnings(request.case, servers)
+        return _mocked(record, outcome, servers=servers, result=result, warnings=warnings)
 
     def _warnings(self, case: Case, servers: tuple[PlacedServer, ...]) -> tuple[str, ...]:
         """Return what a reader of the run should know of its servers, whatever its arm."""
@@ -165,6 +182,7 @@ class Mocking:
                 matches=self._matches,
                 ask=self._asker,
                 on_abort=ending.end,
+                on_failure=ending.end,
                 model=self._settings.judge_model,
                 root=request.case.root,
             )
@@ -190,8 +208,8 @@ class _Ending:
         if self._is_due:
             stop()
 
-    def end(self, aborted: Aborted) -> None:
-        del aborted
+    def end(self, why: Aborted | str) -> None:
+        del why  # the responder tells it in the end
         self._is_due = True
         if self._stop is not None:
             self._stop()
@@ -205,16 +223,23 @@ class _Ending:
 
 def _mocked(
     record: RunRecord,
+    outcome: RunOutcome,
+    *,
     servers: tuple[PlacedServer, ...],
     result: MockResult,
     warnings: tuple[str, ...],
 ) -> Mocked:
+    """Return a run that was served and came to *outcome*."""
     from pytest_plugin_eval.mocks.calls import altered_result, mock_calls_text, unmocked_calls
     from pytest_plugin_eval.mocks.summary import mocks_fields
 
-    outcome, aborted = _ended(record.outcome, result), result.aborted
-    changed = altered_result(record.trace, result.calls)
-    altered = () if changed is None else (_ALTERED.format(changed.server, changed.tool),)
+    agent_cost_usd, aborted = outcome.cost_usd, result.aborted
+    if result.failure is None:
+        changed = altered_result(record.trace, result.calls)
+        notes = () if changed is None else (_ALTERED.format(changed.server, changed.tool),)
+    else:
+        # Told once: mostly it is the run's error.
+        notes = () if result.failure in (outcome.error or "") else (result.failure,)
     mocks = MockRecord(
         calls=mock_calls_text(record.trace, result.calls),
         fields=mocks_fields(
@@ -226,25 +251,39 @@ def _mocked(
         record,
         outcome=outcome.with_cost(result.cost_usd, result.known_usd),
         mocks=mocks,
-        notes=(*record.notes, *result.failures, *altered),
+        notes=(*record.notes, *notes),
     )
     ended_well = outcome.ending is Ending.COMPLETED and outcome.error is None
     recordings = result.recordings if ended_well else ()
-    return Mocked(record, outcome.cost_usd, recordings)
+    is_lost_to_ceiling = result.is_at_ceiling and outcome.ending is Ending.AGENT_ERROR
+    return Mocked(record, agent_cost_usd, recordings, is_at_ceiling=is_lost_to_ceiling)
 
 
-def _ended(outcome: RunOutcome, result: MockResult) -> RunOutcome:
-    """Return how a run ended, given what its mocks did: only they know why they broke it off."""
-    is_broken_off = outcome.ending is Ending.INTERRUPTED and result.aborted is not None
+def _ended(outcome: RunOutcome, result: MockResult, *, is_stopped: bool) -> RunOutcome:
+    """Return how a run ended, given what its mocks did: only they know why they broke it off.
+
+    *is_stopped*: the whole session was; models do not answer then, which is nobody's fault.
+    """
+    has_failed = result.failure is not None and not is_stopped
+    is_ended_by_mock = result.aborted is not None or has_failed
+    is_broken_off = outcome.ending is Ending.INTERRUPTED and is_ended_by_mock
     if not (outcome.is_gradable or is_broken_off):
         return outcome
-    if result.failures:
+    if result.failure is not None:
         # What an agent does without the answer, in the one arm that has mocks, measures nothing.
-        error = f"a mocked server had no answer: {result.failures[0]}"
+        error = f"a mocked server had no answer: {result.failure}"
         return replace(outcome, ending=Ending.AGENT_ERROR, error=error)
     if result.aborted is not None:
         return replace(outcome, ending=Ending.ABORTED, error=None)
     return outcome
+
+
+def _not_set_up(request: AgentRequest, error: str) -> RunRecord:
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+    outcome = RunOutcome(
+        ending=Ending.SETUP_FAILED, error=error, started_at=now.replace("+00:00", "Z")
+    )
+    return RunRecord(key=request.key, outcome=outcome, trace=Trace())
 
 
 def _unserved(

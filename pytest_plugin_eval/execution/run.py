@@ -48,7 +48,7 @@ class Made(NamedTuple):
     is_taken_over: bool = False
     """Whether an earlier session finished it (``--eval-resume``)."""
     is_at_ceiling: bool = False
-    """Whether it was not started because of the cost ceiling."""
+    """Whether it was not started, or lost, because of the cost ceiling."""
 
 
 class _Refusal(NamedTuple):
@@ -123,10 +123,7 @@ class RunMaker:
             Graded(run.planned.case, run.record, run.planned.plan.two_arms) for run in measured
         ]
         graded = grade_all(asked, context=self._context)
-        if self._judge is not None and self._judge.refused_credential is not None:
-            # Every further vote would be refused the same way, after an agent run was paid for.
-            refusal = f"the judge's credential was refused: {self._judge.refused_credential}"
-            self._stopped = self._stopped or refusal
+        self._heed_refused_judge()
         gradings = iter(graded)
         return [
             self._report(run, next(gradings) if run.record.outcome.is_gradable else Grading(()))
@@ -171,14 +168,14 @@ class RunMaker:
         earlier = None if resume is None else resume.earlier(key)
         note = None if resume is None else resume.note(key)
         notes = [] if note is None else [note]
-        spent_usd, attempt, record = 0.0, 0, None
+        spent_usd, attempt, record, is_at_ceiling = 0.0, 0, None, False
         while (refused := self._refusal(planned, key)) is None:
-            record = self._attempt(planned, key)
+            record, is_at_ceiling = self._attempt(planned, key)
             attempt += 1
             spent_usd += record.outcome.known_usd
             earlier = with_earlier(record.outcome, earlier)
             record = replace(record, outcome=earlier)
-            if not self._is_repeated(planned, record, attempt):
+            if is_at_ceiling or not self._is_repeated(planned, record, attempt):
                 break
             notes.append(f"attempt {attempt} was not measured: {record.outcome.error}")
         if record is None:
@@ -186,7 +183,8 @@ class RunMaker:
             return self._unmade(planned, key, refused)
         if refused is not None:
             notes.append(f"not repeated: {refused.reason}")
-        return Made(planned, _noted(record, *notes), "", spent_usd)
+        record = _noted(record, *notes)
+        return Made(planned, record, "", spent_usd, is_at_ceiling=is_at_ceiling)
 
     def _unmade(self, planned: PlannedCase, key: RunKey, refused: _Refusal) -> Made:
         """Return a run that was not started, or what an earlier session paid for in vain."""
@@ -200,7 +198,8 @@ class RunMaker:
             planned, record, "", 0.0, is_taken_over=True, is_at_ceiling=refused.is_at_ceiling
         )
 
-    def _attempt(self, planned: PlannedCase, key: RunKey) -> RunRecord:
+    def _attempt(self, planned: PlannedCase, key: RunKey) -> tuple[RunRecord, bool]:
+        """Make a run once; tell also whether it was lost to the cost ceiling."""
         with self._ledger.call() as call:
             mocked = self._mocking.make(self._backend.run, self._request(planned, key))
             call.cost_usd = mocked.agent_cost_usd
@@ -210,7 +209,8 @@ class RunMaker:
         with self._lock:
             self._made_now.add((planned.case.root, record.key))
         self._note(planned, record)
-        return record
+        self._heed_refused_judge()
+        return record, mocked.is_at_ceiling
 
     def _is_repeated(self, planned: PlannedCase, record: RunRecord, attempt: int) -> bool:
         """Wait for the next attempt where there is to be one."""
@@ -279,8 +279,15 @@ class RunMaker:
         is_refused = self._first_run.ending is Ending.CREDENTIAL_REFUSED
         return "the credential was refused in the first run" if is_refused else None
 
-    def _is_judge_refused(self) -> bool:
-        return self._judge is not None and self._judge.refused_credential is not None
+    def _refused_judge(self) -> str | None:
+        """Return what was said to the judge, or to the same model where it plays a server."""
+        refused = None if self._judge is None else self._judge.refused_credential
+        return refused or self._mocking.refused_credential
+
+    def _heed_refused_judge(self) -> None:
+        if (refused := self._refused_judge()) is not None:
+            # Every further call would be refused the same way, after an agent run was paid for.
+            self._stopped = self._stopped or f"the judge's credential was refused: {refused}"
 
     def _keep_votes(self, case: Case, key: RunKey, votes: tuple[Vote, ...]) -> None:
         try:
@@ -314,7 +321,7 @@ class RunMaker:
             notes=record.notes if unkept is None else (*record.notes, unkept),
             last_message=reply,
             spent_usd=run.spent_usd + votes_usd + grading.lost_usd,
-            is_judge_refused=self._is_judge_refused() and not report.measured,
+            is_judge_refused=self._refused_judge() is not None and not report.measured,
             is_taken_over=run.is_taken_over,
             is_at_ceiling=run.is_at_ceiling or is_skipped_at_ceiling(report),
         )

@@ -1,4 +1,4 @@
-"""The calls behind a vote: within the ceiling, at the service's pace, repeated where that may help.
+"""The calls behind votes and mocks: within the ceiling, at the service's pace, repeated if useful.
 
 Spec: deviations, D2, D3, D4 and D16.
 """
@@ -31,6 +31,8 @@ class Trouble(NamedTuple):
     """Whether no more money may be spent, rather than that something went wrong."""
     costs_usd: tuple[float | None, ...] = ()
     """Of the calls that were made in vain; ``None`` for one of unknown cost."""
+    has_failed: bool = False
+    """Whether a call was made and failed, rather than that none was allowed."""
 
 
 class Answer(NamedTuple):
@@ -38,6 +40,8 @@ class Answer(NamedTuple):
 
     reply: JudgeReply
     cost_usd: float | None
+    known_usd: float
+    """The cost as far as it is known."""
 
 
 class Calls:
@@ -66,9 +70,15 @@ class Calls:
         reply = self._reply(request, costs)
         if isinstance(reply, JudgeReply) and reading(reply.text or "") is None:
             reply = self._reply(request, costs)
-        if isinstance(reply, Trouble):
-            return reply._replace(costs_usd=tuple(costs))
-        return Answer(reply, _sum(costs))
+        answer = _answer(reply, costs)
+        if isinstance(answer, Trouble) and answer.has_failed:
+            return answer._replace(text=f"judge call failed: {answer.text}")
+        return answer
+
+    def any_answer(self, request: JudgeRequest) -> Answer | Trouble:
+        """Return a reply with some text, whatever it is."""
+        costs: list[float | None] = []
+        return _answer(self._reply(request, costs), costs)
 
     def at_ceiling(self) -> Trouble | None:
         """Return that nothing may be paid for any more, ``None`` while something may."""
@@ -96,9 +106,9 @@ class Calls:
             except JudgeError as error:
                 self._heed(error)
                 if is_last or not (error.garbled or error.slow_down_until is not None):
-                    return Trouble(f"judge call failed: {_told(error, request.model)}")
+                    return Trouble(_told(error, request.model), has_failed=True)
             except Exception as error:  # noqa: BLE001 - border: one judge call
-                return Trouble(f"judge call failed: {type(error).__name__}: {error}")
+                return Trouble(f"{type(error).__name__}: {error}", has_failed=True)
         raise AssertionError("the last turn returns")
 
     def _made(self, request: JudgeRequest, costs: list[float | None]) -> JudgeReply:
@@ -137,6 +147,9 @@ def _told(error: JudgeError, model: str) -> str:
     return str(error) if is_named else f"{error} (asked for model {shown(model)})"
 
 
-def _sum(costs: Sequence[float | None]) -> float | None:
+def _answer(reply: JudgeReply | Trouble, costs: Sequence[float | None]) -> Answer | Trouble:
+    if isinstance(reply, Trouble):
+        return reply._replace(costs_usd=tuple(costs))
     known = [cost for cost in costs if cost is not None]
-    return sum(known) if len(known) == len(costs) else None
+    cost_usd = sum(known) if len(known) == len(costs) else None
+    return Answer(reply, cost_usd, sum(known))

@@ -1,4 +1,4 @@
-"""Questions to the model behind agent mocks: which model, and whether it may be asked."""
+"""Questions to the model behind agent mocks, put as those of a judge are."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import NamedTuple, Protocol
 
 from pytest_plugin_eval.errors import JudgeError
 from pytest_plugin_eval.judges.base import JudgeBackend, JudgeRequest
+from pytest_plugin_eval.judges.calls import Calls, Trouble
 from pytest_plugin_eval.spending.ledger import Ledger
 from pytest_plugin_eval.spending.limiter import Limiter
-from pytest_plugin_eval.text import shown
 
 __all__ = ["Ask", "Asked", "Asker", "UnansweredError"]
 
@@ -23,14 +23,23 @@ class Asked(NamedTuple):
     text: str
     cost_usd: float | None
     """``None`` when it is unknown."""
+    known_usd: float = 0.0
+    """The known part of a cost that is unknown as a whole."""
 
 
 class UnansweredError(JudgeError):
-    """A question that was put and had no answer; *cost_usd* is what it cost all the same."""
+    """A question that had no answer.
 
-    def __init__(self, text: str, *, cost_usd: float | None) -> None:
+    *costs_usd* are those of the calls that were made in vain, ``None`` for an unknown one;
+    *refused* says that no more money may be spent.
+    """
+
+    def __init__(
+        self, text: str, *, costs_usd: tuple[float | None, ...] = (), refused: bool = False
+    ) -> None:
         super().__init__(text)
-        self.cost_usd = cost_usd
+        self.costs_usd = costs_usd
+        self.refused = refused
 
 
 class Ask(Protocol):
@@ -55,11 +64,15 @@ class Asker:
         """Ask *model*, ``None`` for the default, of what *find* returns at the first question."""
         self.model = model
         self._find = find
-        self._ledger = ledger
-        self._limiter = limiter
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._backend: JudgeBackend | None = None
+        self._calls = Calls(self._found, ledger=ledger, limiter=limiter, stopped=self._stopped)
+
+    @property
+    def refused_credential(self) -> str | None:
+        """What the service said when it refused the credential before it had answered anything."""
+        return self._calls.refused_credential
 
     def check(self) -> str:
         """Find the back end now and return what it is.
@@ -68,35 +81,25 @@ class Asker:
         counted under it.
         """
         backend = self._found()
-        if problem := self._unpriceable(backend, backend.resolved(self.model)):
-            raise JudgeError(f"agent mocks: {problem}; choose another one with --eval-judge-model")
+        if trouble := self._calls.unpriceable(backend.resolved(self.model)):
+            cure = "choose another one with --eval-judge-model"
+            raise JudgeError(f"agent mocks: {trouble.text}; {cure}")
         return backend.description
 
     def __call__(self, system: str, user: str) -> Asked:
         """Return the answer, or raise `JudgeError` when there is none or asking is refused."""
-        backend = self._found()
-        request = JudgeRequest(
-            model=backend.resolved(self.model),
-            system=system,
-            parts=(user,),
-            max_tokens=MAX_TOKENS,
+        answer = self._calls.any_answer(
+            JudgeRequest(
+                model=self._found().resolved(self.model),
+                system=system,
+                parts=(user,),
+                max_tokens=MAX_TOKENS,
+            )
         )
-        self._check(backend, request.model)
-        with self._ledger.call() as call:
-            try:
-                reply = backend.ask(request)
-            except JudgeError as error:
-                self._limiter.slow_down(error.slow_down_until)
-                if error.status is not None:  # an answer that refuses costs nothing
-                    call.cost_usd = 0.0
-                raise UnansweredError(str(error), cost_usd=call.cost_usd) from error
-            except Exception as error:  # border: one call of a model
-                text = f"{type(error).__name__}: {error}"
-                raise UnansweredError(text, cost_usd=None) from error
-            call.cost_usd = reply.cost_usd
-        if reply.text is None:
-            raise UnansweredError("the answer has no text", cost_usd=reply.cost_usd)
-        return Asked(reply.text, reply.cost_usd)
+        if isinstance(answer, Trouble):
+            raise UnansweredError(answer.text, costs_usd=answer.costs_usd, refused=answer.refused)
+        known_usd = answer.known_usd if answer.cost_usd is None else 0.0
+        return Asked(answer.reply.text or "", answer.cost_usd, known_usd)
 
     def stop(self) -> None:
         """Let nothing further be asked."""
@@ -115,20 +118,3 @@ class Asker:
             if self._backend is None:
                 self._backend = self._find()
             return self._backend
-
-    def _check(self, backend: JudgeBackend, model: str) -> None:
-        reason = self._limiter.wait(self._stopped)
-        if reason is None and self._stopped.is_set():
-            reason = "the session was stopped"
-        if reason is None and not self._ledger.may_start():
-            reason = "the cost ceiling is reached"
-        reason = reason or self._unpriceable(backend, model)
-        if reason is not None:
-            raise JudgeError(reason)
-
-    def _unpriceable(self, backend: JudgeBackend, model: str) -> str | None:
-        if self._ledger.ceiling_usd is None:
-            return None
-        if backend.estimate_usd(model, input_tokens=1, output_tokens=1) is not None:
-            return None
-        return f"the price of model {shown(model)} is unknown, and there is a cost ceiling"

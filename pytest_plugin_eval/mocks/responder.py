@@ -65,6 +65,8 @@ class RunMocks:
     """Asks the model behind agent mocks; without it such a mock answers with an error."""
     on_abort: Callable[[Aborted], None] | None = None
     """Called once, from another thread, before the agent gets any answer: ends the run."""
+    on_failure: Callable[[str], None] | None = None
+    """Called likewise when a model that was to answer did not, so that nothing is measured."""
     model: str | None = None
     """The model that recordings name; ``None`` for the default."""
     root: Path | None = None
@@ -83,8 +85,10 @@ class MockResult:
     calls: tuple[MockCall, ...] = ()
     """In the order they were answered in; the one that broke the run off is the last."""
     aborted: Aborted | None = None
-    failures: tuple[str, ...] = ()
-    """Why a model that was to answer did not, a line each."""
+    failure: str | None = None
+    """Why a model that was to answer did not, in one line; nothing was answered after that."""
+    is_at_ceiling: bool = False
+    """Whether that is because no more money may be spent."""
     cost_usd: float | None = 0.0
     """Of questions to a model; ``None`` when that of one is unknown."""
     known_usd: float = 0.0
@@ -109,7 +113,7 @@ class MockResult:
                 for call in self.calls
             ),
             aborted=aborted and replace(aborted, reason=redact(aborted.reason)),
-            failures=tuple(map(redact, self.failures)),
+            failure=self.failure and redact(self.failure),
             recordings=tuple(
                 replace(each, inputs=_redacted(each.inputs, redact), output=redact(each.output))
                 for each in self.recordings
@@ -146,7 +150,8 @@ class RunResponder:
         self._answered = 0
         self._calls: list[MockCall] = []
         self._recordings: list[Recording] = []
-        self._failures: list[str] = []
+        self._failure: str | None = None
+        self._is_at_ceiling = False
         self._known_usd = 0.0
         self._unknown = 0
         self._hits = 0
@@ -163,7 +168,7 @@ class RunResponder:
         with self._lock:
             if self._aborted is not None:
                 return self._farewell(self._aborted)
-            if self._is_closed:
+            if self._is_closed or self._failure is not None:
                 return Answer("the run has ended", is_error=True)
             return self._answer(server, mock, inputs)
 
@@ -176,7 +181,8 @@ class RunResponder:
         return MockResult(
             calls=tuple(self._calls),
             aborted=self._aborted,
-            failures=tuple(self._failures),
+            failure=self._failure,
+            is_at_ceiling=self._is_at_ceiling,
             cost_usd=None if self._unknown else self._known_usd,
             known_usd=self._known_usd,
             replay_hits=self._hits,
@@ -206,6 +212,8 @@ class RunResponder:
         )
         if self._aborted is not None and self._run.on_abort is not None:
             self._run.on_abort(self._aborted)
+        if self._failure is not None and self._run.on_failure is not None:
+            self._run.on_failure(self._failure)
         return settled.answer
 
     def _settled(
@@ -265,7 +273,8 @@ class RunResponder:
         user = question(mock.name, inputs, self._earlier[server.key])
         asked = self._put(system, user)
         if isinstance(asked, EvalError):
-            self._failures.append(one_line(f"{server.name}/{mock.name}: {asked}"))
+            self._failure = one_line(f"{server.name}/{mock.name}: {asked}")
+            self._is_at_ceiling = isinstance(asked, UnansweredError) and asked.refused
             return None
         reply = read_reply(asked.text, may_abort=mock.abort_when is not None)
         if reply.is_abort:
@@ -275,20 +284,20 @@ class RunResponder:
     def _put(self, system: str, user: str) -> Asked | EvalError:
         """Put a question and count its cost, which is unknown until it is told."""
         self._unknown += 1
-        cost_usd: float | None = None
+        # Unknown and nothing, until the question has come back.
+        costs: tuple[float | None, ...] = (None,)
         try:
             if self._run.ask is None:
                 raise EvalError("there is no model to ask")
             asked = self._run.ask(system, user)
-            cost_usd = asked.cost_usd
+            costs = (asked.cost_usd, asked.known_usd)
             return asked
         except EvalError as error:
-            cost_usd = error.cost_usd if isinstance(error, UnansweredError) else 0.0
+            costs = error.costs_usd if isinstance(error, UnansweredError) else ()
             return error
         finally:
-            if cost_usd is not None:
-                self._known_usd += cost_usd
-                self._unknown -= 1
+            self._known_usd += sum(cost for cost in costs if cost is not None)
+            self._unknown -= None not in costs
 
     def _record(
         self,

@@ -205,7 +205,8 @@ class EvalController:
             return
         is_made = self._settings.mode is not Mode.REPLAY and not run.is_taken_over
         if run.is_judge_refused:
-            self._stop(f"the judge's credential was refused: {run.unmeasured_reason}", REFUSED)
+            why = run.unmeasured_reason or run.outcome.error
+            self._stop(f"the judge's credential was refused: {why}", REFUSED)
         if is_made and len(self._first) < ALIKE:
             self._first.append(run)
             self._watch_first()

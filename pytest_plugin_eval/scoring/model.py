@@ -122,9 +122,9 @@ class RunReport:
     is_taken_over: bool = False
     """Finished by an earlier session (``--eval-resume``)."""
     is_at_ceiling: bool = False
-    """Not started, or not judged, because of the cost ceiling."""
+    """Not started, not judged or lost in a mock because of the cost ceiling."""
     is_judge_refused: bool = False
-    """The judge's credential was refused before any judge had answered."""
+    """The judge's credential was refused before its model had answered, also in a mock."""
     record_path: str = ""
     """Where the run's record lies: relative to the rootdir when below it, else absolute."""
     results_dir: str = ""

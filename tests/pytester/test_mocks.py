@@ -20,7 +20,8 @@ import pytest
 from pytest_plugin_eval.agents.base import AgentRequest
 from pytest_plugin_eval.cases.fingerprint import forget_plugins, settings_hash
 from pytest_plugin_eval.cases.mock import tool_segment
-from pytest_plugin_eval.errors import JudgeError
+from pytest_plugin_eval.errors import AgentError, JudgeError
+from pytest_plugin_eval.mocks.service import MockService
 from pytest_plugin_eval.records.codec import read_record
 from pytest_plugin_eval.records.model import Ending, RunOutcome, RunRecord
 from pytest_plugin_eval.records.trace import Trace
@@ -382,9 +383,91 @@ def test_run_in_which_a_model_did_not_answer_is_not_measured(
     run = run_of(served)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert (run["measured"], run["score"], run["ending"]) == (False, None, "agent_error")
-    assert run["error"] == "a mocked server had no answer: tracker/create: no such model"
+    assert run["error"] == (
+        "a mocked server had no answer: tracker/create: no such model"
+        " (asked for model 'small-model')"
+    )
     assert run["mocks"]["calls"]["errors"] == 1
     assert [request.key.arm.value for request in agent.requests] == ["with", "with", "without"]
+
+
+@pytest.mark.parametrize("answers", [0, 1])
+def test_model_that_does_not_answer_ends_the_run_at_once(
+    served: Suite, caller: Caller, judge: StandInJudge, answers: int
+) -> None:
+    def refuse(_: str) -> str:
+        if len(judge.requests) <= answers:
+            return "Created Bug"
+        raise JudgeError("overloaded", status=529)
+
+    mock(served, "tracker/create.md", PLAYED)
+    judge.answer = refuse
+    caller.calls = lambda _: [BUG] * 14
+
+    output = words(live(served, "--eval-ablation", "none", "--eval-retries", "0"))
+
+    run = run_of(served)
+    assert len(judge.requests) == answers + 1
+    assert run["mocks"]["calls"]["total"] == answers + 1
+    assert run["ending"] == "agent_error"
+    assert "notes" not in run
+    assert "the model was shown another answer" not in output
+
+
+def test_run_that_a_mock_loses_to_the_ceiling_is_partial_for_it(
+    served: Suite, caller: Caller, judge: StandInJudge, agent: StandInAgent
+) -> None:
+    mock(served, "tracker/create.md", PLAYED)
+    judge.answer = lambda _: "Created Bug"
+    caller.calls = lambda _: [BUG] * 14
+
+    result = live(served, "--eval-ablation", "none", "--eval-max-cost-usd", "0.01")
+
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert served.document()["partialReason"] == "cost_ceiling"
+    run = run_of(served)
+    assert run["error"] == (
+        "a mocked server had no answer: tracker/create: cost ceiling $0.01 reached"
+    )
+    assert (len(judge.requests), len(agent.requests)) == (1, 1)
+
+
+def test_credential_that_is_refused_in_a_mock_stops_the_session(
+    served: Suite, caller: Caller, judge: StandInJudge, agent: StandInAgent
+) -> None:
+    def refuse(_: str) -> str:
+        raise JudgeError("401: no such key", status=401)
+
+    mock(served, "tracker/create.md", PLAYED)
+    judge.answer = refuse
+
+    result = live(served, "--eval-runs", "3")
+
+    assert len(agent.requests) == 1
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert served.document()["partialReason"] == "auth_failed"
+    assert "the judge's credential was refused: a mocked server had no answer" in words(result)
+
+
+def test_run_whose_mocks_cannot_be_served_is_not_set_up(
+    served: Suite, agent: StandInAgent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_port(_: object) -> object:
+        raise AgentError("127.0.0.1: no port for mocked servers")
+
+    monkeypatch.setattr(MockService, "_start", no_port)
+
+    result = live(served, "--eval-max-cost-usd", "5")
+
+    run = run_of(served)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert (run["ending"], run["error"]) == (
+        "setup_failed",
+        "127.0.0.1: no port for mocked servers",
+    )
+    assert (run["costUsd"], served.document()["costUsd"]) == (0, 0.25)
+    assert [request.key.arm.value for request in agent.requests] == ["without"]
+    assert "unknown cost" not in words(result)
 
 
 def test_case_s_own_mock_wins(served: Suite) -> None:

@@ -11,7 +11,7 @@ from pytest_plugin_eval.judges.base import JudgeRequest
 from pytest_plugin_eval.mocks.asking import Asked, Asker, UnansweredError
 from pytest_plugin_eval.spending.ledger import Ledger
 from pytest_plugin_eval.spending.limiter import Limiter
-from tests.support.judges import FakeBackend
+from tests.support.judges import Answer, FakeBackend
 
 
 def asker_of(
@@ -60,54 +60,100 @@ def test_the_back_end_is_looked_for_once_and_only_when_asked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "text", "cost_usd"),
+    ("answers", "text", "costs_usd"),
     [
-        pytest.param(None, "the answer has no text", 0.25, id="no text"),
-        pytest.param(JudgeError("no", status=529), "no", 0.0, id="refused"),
-        pytest.param(JudgeError("no"), "no", None, id="lost"),
-        pytest.param(ValueError("odd"), "ValueError: odd", None, id="a fault of the back end"),
+        pytest.param((None,), "the judge answered without any text", (0.25, 0.25), id="no text"),
+        pytest.param((" \n",), "the judge answered without any text", (0.25, 0.25), id="blank"),
+        pytest.param((JudgeError("no", status=529),), "no", (0.0,), id="refused"),
+        pytest.param((JudgeError("no"),), "no", (None,), id="lost"),
+        pytest.param((None, JudgeError("no")), "no", (0.25, None), id="lost the second time"),
+        pytest.param((ValueError("odd"),), "ValueError: odd", (None,), id="fault of the back end"),
     ],
 )
 def test_a_question_without_an_answer_tells_what_it_cost(
-    answer: JudgeError | ValueError | None, text: str, cost_usd: float | None
+    answers: tuple[Answer, ...], text: str, costs_usd: tuple[float | None, ...]
 ) -> None:
     ledger = Ledger()
 
     with pytest.raises(UnansweredError) as caught:
-        asker_of(FakeBackend(answer), ledger=ledger)("s", "u")
+        asker_of(FakeBackend(*answers), ledger=ledger)("s", "u")
 
-    assert (str(caught.value), caught.value.cost_usd) == (text, cost_usd)
-    assert (ledger.spent_usd, ledger.unknown) == (cost_usd or 0.0, cost_usd is None)
+    error = caught.value
+    assert (str(error), error.costs_usd, error.refused) == (text, costs_usd, False)
+    known = [cost for cost in costs_usd if cost is not None]
+    assert (ledger.spent_usd, ledger.unknown) == (sum(known), len(costs_usd) - len(known))
+
+
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [
+        pytest.param(None, Asked("b", 0.5), id="no text"),
+        pytest.param("", Asked("b", 0.5), id="empty"),
+        pytest.param(JudgeError("odd", garbled=True), Asked("b", None, 0.25), id="garbled"),
+        pytest.param(
+            JudgeError("busy", status=429, slow_down_until=1.0), Asked("b", 0.25), id="pause"
+        ),
+    ],
+)
+def test_what_may_go_well_the_second_time_is_asked_once_more(
+    first: Answer, expected: Asked
+) -> None:
+    backend = FakeBackend(first, "b")
+
+    answer = asker_of(backend)("s", "u")
+
+    assert (answer, len(backend.requests)) == (expected, 2)
+
+
+@pytest.mark.parametrize("text", ["no verdict in here", "PASS"])
+def test_an_answer_need_not_be_a_vote(text: str) -> None:
+    backend = FakeBackend(text)
+
+    assert asker_of(backend)("s", "u").text == text
+    assert len(backend.requests) == 1
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_credential_that_is_refused_before_any_answer_is_told(status: int) -> None:
+    refusal = JudgeError("invalid key", status=status)
+    at_once, later = asker_of(FakeBackend(refusal)), asker_of(FakeBackend("a", refusal))
+    later("s", "u")
+
+    for asker in (at_once, later):
+        with pytest.raises(UnansweredError):
+            asker("s", "u")
+
+    assert (at_once.refused_credential, later.refused_credential) == ("invalid key", None)
 
 
 def test_a_pause_that_the_service_asks_for_holds_everybody_back() -> None:
     limiter = Limiter()
     error = JudgeError("busy", status=429, slow_down_until=time.time() + 5000)
-    asker = asker_of(FakeBackend(error), limiter=limiter)
+    backend = FakeBackend(error)
+    asker = asker_of(backend, limiter=limiter)
 
-    with pytest.raises(JudgeError, match="busy"):
+    with pytest.raises(UnansweredError, match="the service takes requests again") as caught:
         asker("s", "u")
 
     assert limiter.pause_s() > 1000
-    with pytest.raises(JudgeError) as caught:
-        asker("s", "u")
-    assert "busy" not in str(caught.value)
+    assert (caught.value.costs_usd, len(backend.requests)) == ((0.0,), 1)
 
 
 def test_at_the_ceiling_nothing_is_asked() -> None:
     backend, ledger = FakeBackend("a"), Ledger(1.0)
     ledger.add(1.0)
 
-    with pytest.raises(JudgeError, match="the cost ceiling is reached"):
+    with pytest.raises(UnansweredError, match=r"cost ceiling \$1 reached") as caught:
         asker_of(backend, ledger=ledger)("s", "u")
 
+    assert (caught.value.refused, caught.value.costs_usd) == (True, ())
     assert backend.requests == []
 
 
 def test_under_a_ceiling_a_model_without_a_price_is_not_asked() -> None:
     backend = FakeBackend("a", price_usd=None)
 
-    with pytest.raises(JudgeError, match="the price of model 'judge-1' is unknown"):
+    with pytest.raises(JudgeError, match="the price of judge model 'judge-1' is unknown"):
         asker_of(backend, ledger=Ledger(1.0))("s", "u")
 
     assert backend.requests == []

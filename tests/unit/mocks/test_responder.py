@@ -152,20 +152,53 @@ def test_an_abort_that_nobody_allowed_is_an_error_of_the_tool() -> None:
     assert responder.close().aborted is None
 
 
-def test_a_model_that_does_not_answer_is_an_error_of_the_tool() -> None:
-    server = placed(agent_tool())
-    model = Model(JudgeError("overloaded\nnow", status=529), "two")
-    responder = RunResponder(run_mocks(server, ask=model))
+@pytest.mark.parametrize(
+    ("error", "is_at_ceiling"),
+    [
+        (JudgeError("no\nanswer", status=529), False),
+        (UnansweredError("no answer", costs_usd=(0.0, 0.0)), False),
+        (UnansweredError("no answer", refused=True), True),
+    ],
+    ids=["refused", "lost", "ceiling"],
+)
+def test_a_model_that_does_not_answer_ends_the_run(error: JudgeError, is_at_ceiling: bool) -> None:
+    server, other = placed(agent_tool(), mock_tool("v", "f")), placed(agent_tool(), server="solo")
+    model, told = Model("one", error, "never"), list[str]()
+    responder = RunResponder(run_mocks(server, other, ask=model, on_failure=told.append))
+    responder.answer(server, "t", {"q": 1})
 
-    first = responder.answer(server, "t", {"q": 1})
-    second = responder.answer(server, "t", {"q": 2})
+    first = responder.answer(server, "t", {"q": 2})
+    later = [
+        responder.answer(server, "t", {}),
+        responder.answer(server, "f", {}),
+        responder.answer(other, "t", {}),
+    ]
     result = responder.close()
 
     assert first.is_error
-    assert second == Answer("two")
-    assert result.failures == ("tracker/t: overloaded now",)
-    assert "Answered before" not in model.asked[1][1]
-    assert [recording.inputs for recording in result.recordings] == [{"q": 2}]
+    assert later == [Answer("the run has ended", is_error=True)] * 3
+    assert told == ["tracker/t: no answer"]
+    assert (result.failure, result.is_at_ceiling) == (told[0], is_at_ceiling)
+    assert (len(model.asked), len(result.calls), result.aborted) == (2, 2, None)
+
+
+@pytest.mark.parametrize(
+    ("costs_usd", "cost_usd", "known_usd"),
+    [((), 0.25, 0.25), ((0.5, 0.5), 1.25, 1.25), ((None, 0.5), None, 0.75)],
+    ids=["not put", "paid for", "lost"],
+)
+def test_calls_in_vain_are_counted_as_far_as_they_are_known(
+    costs_usd: tuple[float | None, ...], cost_usd: float | None, known_usd: float
+) -> None:
+    server = placed(agent_tool())
+    model = Model("one", UnansweredError("no", costs_usd=costs_usd))
+    responder = RunResponder(run_mocks(server, ask=model))
+
+    responder.answer(server, "t", {"q": 1})
+    responder.answer(server, "t", {"q": 2})
+    result = responder.close()
+
+    assert (result.cost_usd, result.known_usd) == (cost_usd, known_usd)
 
 
 def test_without_a_model_agent_mocks_answer_with_an_error() -> None:
@@ -173,7 +206,7 @@ def test_without_a_model_agent_mocks_answer_with_an_error() -> None:
     responder = RunResponder(run_mocks(server))
 
     assert responder.answer(server, "t", {}).is_error
-    assert responder.close().failures == ("tracker/t: there is no model to ask",)
+    assert responder.close().failure == "tracker/t: there is no model to ask"
 
 
 def test_the_budget_counts_answers_of_all_servers() -> None:
@@ -213,27 +246,6 @@ def test_the_cost_is_unknown_when_one_answer_s_is() -> None:
     assert (result.cost_usd, result.known_usd) == (None, 0.5)
 
 
-@pytest.mark.parametrize(
-    ("error", "cost_usd"),
-    [
-        (JudgeError("the cost ceiling is reached"), 0.25),
-        (UnansweredError("the answer has no text", cost_usd=0.5), 0.75),
-        (UnansweredError("connection lost", cost_usd=None), None),
-    ],
-    ids=["not put", "paid for", "lost"],
-)
-def test_a_question_without_an_answer_costs_what_it_cost(
-    error: JudgeError, cost_usd: float | None
-) -> None:
-    server = placed(agent_tool())
-    responder = RunResponder(run_mocks(server, ask=Model("one", error)))
-
-    for number in range(2):
-        responder.answer(server, "t", {"n": number})
-
-    assert responder.close().cost_usd == cost_usd
-
-
 def test_the_cost_is_unknown_while_a_question_is_open() -> None:
     server = placed(agent_tool())
     results: list[MockResult] = []
@@ -252,11 +264,11 @@ def test_a_redacted_result_holds_the_secret_nowhere() -> None:
     secret = "sk-0123456789"
     expect = (Expectation(path="x", condition=Condition.TEXT, values=("foo",)),)
     server = placed(agent_tool(), mock_tool("{{input.x}}", "u"), mock_tool("v", "w", expect=expect))
-    model = Model(f"your key is {secret}", JudgeError(f"no such key: {secret}"))
+    model = Model(f"your key is {secret}")
     responder = RunResponder(run_mocks(server, ask=model))
     inputs = {"x": secret, secret: [{"deep": f"a {secret}"}, 1, None]}
 
-    for tool in ("t", "t", "u", "w"):
+    for tool in ("t", "u", "w"):
         responder.answer(server, tool, inputs)
     result = responder.close()
 
@@ -266,9 +278,18 @@ def test_a_redacted_result_holds_the_secret_nowhere() -> None:
     assert clean.calls[0].inputs == {"x": MARK, MARK: [{"deep": f"a {MARK}"}, 1, None]}
     assert clean.aborted is not None
     assert clean.aborted.reason.endswith(f'x = "{MARK}" is not "foo"')
-    assert clean.failures == (f"tracker/t: no such key: {MARK}",)
     assert [each.output for each in clean.recordings] == [f"your key is {MARK}"]
     assert clean.cost_usd == result.cost_usd
+
+
+def test_a_redacted_failure_holds_no_secret() -> None:
+    server, model = placed(agent_tool()), Model(JudgeError("no such key: sk-0123456789"))
+    responder = RunResponder(run_mocks(server, ask=model))
+
+    responder.answer(server, "t", {})
+
+    clean = responder.close().redacted(redactor(["sk-0123456789"]))
+    assert clean.failure == f"tracker/t: no such key: {MARK}"
 
 
 def test_adopted_recordings_answer_the_same_calls_again(tmp_path: Path) -> None:
