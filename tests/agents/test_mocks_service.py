@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_plugin_eval.agents.child import Child, ChildResult, Limits
+from pytest_plugin_eval.agents.loopback import with_loopback_direct
 from pytest_plugin_eval.cases.manifest import read_plugin
 from pytest_plugin_eval.cases.mock import PlacedServer, placed_servers
 from pytest_plugin_eval.cases.mock_files import load_mocks
@@ -21,7 +22,7 @@ from pytest_plugin_eval.graders.javascript import compile_errors
 from pytest_plugin_eval.mocks.asking import Ask, Asker
 from pytest_plugin_eval.mocks.calls import altered_result, mock_calls_text, unmocked_calls
 from pytest_plugin_eval.mocks.responder import Aborted, Answer, MockResult, RunResponder
-from pytest_plugin_eval.mocks.service import MockService, with_loopback_direct
+from pytest_plugin_eval.mocks.service import MockService
 from pytest_plugin_eval.records.trace import Trace
 from pytest_plugin_eval.spending.ledger import Ledger
 from pytest_plugin_eval.spending.limiter import Limiter
