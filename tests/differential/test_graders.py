@@ -257,7 +257,7 @@ def test_odd_files(suite: Suite) -> None:
     result = compare(suite, answers, *ONE_ARM, "--allow-tools", "Write", "Edit")
 
     run = "cases.evals/files.arms.with.0.graders"
-    own = [f"{run}.{name}.explanation" for name in ("image", "absolute", "mock-calls")]
+    own = [f"{run}.{name}.explanation" for name in ("image", "absolute")]
     check("odd files", result, {"texts": own})
 
 
