@@ -94,8 +94,11 @@ class EvalCase(pytest.Directory):
         raise self.CollectError("\n".join(texts))
 
     def _warn(self, texts: tuple[str, ...]) -> None:
+        told = self.config.stash[collection_key].warned
         try:
             for text in texts:
+                if text in told:  # of a file that cases share
+                    continue
                 # As `self.warn` does, with a path that can be shown on a terminal.
                 warnings.warn_explicit(
                     PytestPluginEvalWarning(self.relative(text)),
@@ -103,6 +106,7 @@ class EvalCase(pytest.Directory):
                     filename=one_line(str(self.path)),
                     lineno=0,
                 )
+                told.add(text)
         except PytestPluginEvalWarning as warning:  # the user made an error of it
             self._fail((str(warning),))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -40,12 +40,21 @@ class CollectionState:
     none, where it is said of all. A text may start with ``warning:`` or ``hint:``."""
     skill_uses: dict[str, dict[str, SkillUse]] = field(default_factory=dict)
     """By eval directory and case id: what is asked about skills."""
+    warned: set[str] = field(default_factory=set)
+    """Warnings given so far; where they are errors, each case has its own."""
     places: set[str] = field(default_factory=set)
     """Eval directories seen so far."""
 
-    def advice_lines(self) -> Iterator[str]:
-        """Yield a line a text: what is true of a thousand cases is said once."""
-        for text, cases in self.advice.items():
+    def advice_lines(self, selected: Container[str]) -> Iterator[str]:
+        """Yield a line a text: what is true of a thousand cases is said once.
+
+        *selected* are the node ids of the cases with runs in this session; others have no say.
+        """
+        ids = {plan.case for plan in self.plans if plan.nodeid in selected}
+        for text, told in self.advice.items():
+            cases = [case for case in told if case in ids]
+            if told and not cases:
+                continue
             more = f" and {len(cases) - NAMED} more" if len(cases) > NAMED else ""
             kind = next((kind for kind in KINDS if text.startswith(kind)), "")
             said = text.removeprefix(kind)

@@ -60,7 +60,7 @@ class EvalTerminal:
         elif note:
             line += f", {note}"
         notes = self._config.stash[workbench_key].notes
-        return [line, *self._state.notes, *notes, *self._state.advice_lines()]
+        return [line, *self._state.notes, *notes, *self._state.advice_lines(self._controller.cases)]
 
     def _cost_of_replay(self) -> str:
         """Return what the head line says of a replay's cost: votes are all it may pay for."""
@@ -118,7 +118,7 @@ class EvalTerminal:
     def _error_lines(self) -> Iterable[str]:
         shown = self._config.stash[workbench_key].shown
         yield from (f"error: {shown(text)}" for text in self._state.loose)
-        if self._state.broken and not self._controller.suites:
+        if self._state.broken:
             yield f"{plural(len(self._state.broken), 'case')} did not load, see ERRORS above"
 
     def _result_lines(self) -> Iterable[str]:
@@ -142,6 +142,7 @@ class EvalTerminal:
         yield from self._uncounted_lines()
         for path in self._controller.written:
             yield f"results: {self._shown(path)}"
+        yield from self._adoption_lines()
         for text in self._controller.unwritten:
             yield f"error: results not written: {text}"
         why = _WHY_PARTIAL.get(self._controller.partial_reason or "")
@@ -150,6 +151,15 @@ class EvalTerminal:
             status = "" if self._controller.signal else "; exit status 2"
             yield f"incomplete: {why}{status}"
         yield from self._resume_lines()
+
+    def _adoption_lines(self) -> Iterable[str]:
+        """Say where answers lie that a model gave for a mock and a person may adopt."""
+        from pytest_plugin_eval.mocks.recordings import ADOPT, DIRECTORY
+
+        places = dict.fromkeys(path.parent / DIRECTORY for path in self._controller.written)
+        for place in places:
+            if (place / ADOPT).is_file():
+                yield f"answers to adopt as mocks: {self._shown(place / ADOPT)}"
 
     def _resume_lines(self) -> Iterable[str]:
         """Say how an unfinished session goes on; what is finished is not paid for again."""

@@ -232,8 +232,6 @@ def _source_lines(suite: SuiteResult, runs: Sequence[RunReport]) -> Iterator[str
         detail = f" ({info.recorded})" if info.recorded else ""
         paid = f"; votes not recorded cost {dollars(info.spent_usd)} now" if info.spent_usd else ""
         yield f"replay: recorded runs, graded afresh{detail}{paid}"
-    if suite.load_errors:
-        yield f"{plural(len(suite.load_errors), 'load error')}, see above"
 
 
 def _is_replay(info: SuiteInfo) -> bool:

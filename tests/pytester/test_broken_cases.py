@@ -27,6 +27,8 @@ def test_other_cases_run_and_the_status_is_1(broken: Suite, workers: str) -> Non
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     output = result.stdout.str()
     assert "evals/good::score" in output
+    assert "1 case did not load, see ERRORS above" in output
+    assert "load error" not in output
     assert "2 passed" in output
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import shutil
 import sys
 import threading
@@ -328,9 +329,11 @@ def test_answers_of_a_model_cost_and_are_kept_for_adoption(
 ) -> None:
     mock(served, "tracker/create.md", PLAYED)
     judge.answer = lambda question: "Created Bug" if "create" in question else "PASS"
-    live(served)
+    result = live(served)
 
     run = run_of(served)
+    said = " ".join(result.stdout.str().split())
+    assert re.search(r"to adopt as mocks: evals/results/\S+/mock-recordings/ADOPT.txt ", said)
     assert run["costUsd"] == pytest.approx(0.26)
     assert run["mocks"]["calls"]["costUsd"] == pytest.approx(0.01)
     (listing,) = (served.evals / "results").glob("*/mock-recordings/ADOPT.txt")

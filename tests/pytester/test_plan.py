@@ -138,6 +138,38 @@ def test_not_granted_tools_and_useless_graders_are_told_before_the_runs(
 
 
 @pytest.mark.parametrize("workers", ["0", "1"])
+def test_advice_is_of_the_selected_cases_alone(
+    suite: Suite, agent: StandInAgent, workers: str
+) -> None:
+    for name in ("first", "second"):
+        suite.case(name, front="allowed_tools: [Bash]\nruns: 1")
+        yaml = 'schema_version: "1.1"\nname: {0}\ncontext: {{scaffold_script: x.sh}}\n'
+        (suite.evals / name / "case.yaml").write_text(yaml.format(name), encoding="utf-8")
+        (suite.evals / name / "x.sh").write_text("true\n", encoding="utf-8")
+    suite.case("third", front="allowed_tools: [WebFetch]\nruns: 1")
+
+    output = suite.pytester.runpytest("evals", "-k", "second", "-n", workers).stdout.str()
+
+    said = " ".join(output.split())
+    assert "evals/second: not granted: Bash (" in said
+    assert "scaffold_script" in said
+    assert "evals/first" not in said
+    assert "WebFetch" not in said
+
+
+def test_doubt_about_a_shared_file_is_told_once(suite: Suite) -> None:
+    mock = suite.evals / "mocks" / "tracker" / "find.md"
+    mock.parent.mkdir(parents=True)
+    mock.write_text("---\ntype: fixed\n---\nfound\n", encoding="utf-8")
+    for name in ("first", "second"):
+        suite.case(name, front="runs: 1")
+
+    output = suite.pytester.runpytest("evals", "--collect-only", "-W", "default").stdout.str()
+
+    assert output.count("has no _tools.json") == 1
+
+
+@pytest.mark.parametrize("workers", ["0", "1"])
 def test_grants_that_do_not_hold_are_told_before_the_runs(
     suite: Suite, agent: StandInAgent, workers: str
 ) -> None:
