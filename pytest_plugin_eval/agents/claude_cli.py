@@ -35,6 +35,7 @@ from pytest_plugin_eval.cases.fingerprint import (
     prompt_hash,
     scaffold_hash,
     settings_hash,
+    stand_ins_hash,
 )
 from pytest_plugin_eval.records.model import (
     Arm,
@@ -292,13 +293,15 @@ class ClaudeCli:
         self, request: AgentRequest, started: datetime.datetime, trace: Trace
     ) -> dict[str, str]:
         case, init = request.case, trace.init or {}
-        plugin = plugin_hash(case) if request.key.arm is Arm.WITH else None
+        with_plugins = request.key.arm is Arm.WITH
+        plugin = plugin_hash(case) if with_plugins else None
         facts = {
             "claude_version": str(init.get("claude_code_version") or self.version),
             "model": str(init.get("model") or ""),
             "recorded_at": _stamp(started),
             "prompt": prompt_hash(case),
             "settings": settings_hash(case),
+            "mocks": stand_ins_hash(case, with_plugins=with_plugins),
             "scaffold": scaffold_hash(case) if request.scaffold else "",
             "plugin": plugin or "",
         }

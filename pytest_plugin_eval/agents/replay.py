@@ -14,15 +14,16 @@ from pytest_plugin_eval.cases.fingerprint import (
     prompt_hash,
     scaffold_hash,
     settings_hash,
+    stand_ins_hash,
 )
 from pytest_plugin_eval.errors import RecordError
 from pytest_plugin_eval.records.codec import read_record
 from pytest_plugin_eval.records.layout import record_path
-from pytest_plugin_eval.records.model import Ending, RunKey, RunOutcome, RunRecord
+from pytest_plugin_eval.records.model import Arm, Ending, RunKey, RunOutcome, RunRecord
 from pytest_plugin_eval.records.trace import Trace
 from pytest_plugin_eval.text import shown
 
-__all__ = ["Replay", "changed_since"]
+__all__ = ["Replay", "changed_since", "has_other_mocks"]
 
 
 class Replay:
@@ -82,15 +83,31 @@ def changed_since(case: Case, record: RunRecord) -> list[str]:
     """Return what of the case is not as it was when the record was made, in words."""
     checks = (
         ("prompt", prompt_hash, "the prompt"),
-        ("settings", settings_hash, "a setting or mock of the case"),
+        ("settings", settings_hash, "a setting of the case"),
     )
     recorded = record.provenance.get("scaffold", "")
     scaffold = ["the scaffold script"] if recorded not in {"", scaffold_hash(case)} else []
-    return scaffold + [
-        word
-        for name, current, word in checks
-        if name in record.provenance and record.provenance[name] != current(case)
+    mocks = ["a mock of the case"] if has_other_mocks(case, record) else []
+    return [
+        *scaffold,
+        *(
+            word
+            for name, current, word in checks
+            if name in record.provenance and record.provenance[name] != current(case)
+        ),
+        *mocks,
     ]
+
+
+def has_other_mocks(case: Case, record: RunRecord) -> bool:
+    """Return whether the run would now be served by other mocks than when it was recorded.
+
+    A record that has the hash of its settings and none of mocks had no mocks.
+    """
+    if "settings" not in record.provenance:
+        return False
+    current = stand_ins_hash(case, with_plugins=record.key.arm is Arm.WITH)
+    return record.provenance.get("mocks", "") != current
 
 
 def _named(key: RunKey) -> str:

@@ -19,6 +19,7 @@ __all__ = [
     "prompt_hash",
     "scaffold_hash",
     "settings_hash",
+    "stand_ins_hash",
 ]
 
 _left_out: set[str] = set()
@@ -50,13 +51,28 @@ def settings_hash(case: Case) -> str:
     # Absent from the settings of other cases, so that what was recorded of them stays good.
     if case.history_file is not None:
         settings["history"] = _file_hash(str(case.directory / case.history_file)).hex()
-    if case.mocks:
-        from pytest_plugin_eval.cases.mock import mocks_hash
-
-        settings["mocks"] = mocks_hash(case.mocks)
     if case.add_dirs:
         settings["opened"] = [_tree_hash(str(case.directory / entry)) for entry in case.add_dirs]
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+
+
+def stand_ins_hash(case: Case, *, with_plugins: bool) -> str:
+    """Return the SHA-256 of the mocks that an arm of the case has; empty where it has none.
+
+    Not among the settings, since the arm without the plugins has only those servers that no plugin
+    declares. Spec: agent-run, 7.5.
+    """
+    if not case.mocks:
+        return ""
+    from pytest_plugin_eval.cases.mock import Place, mocks_hash, placed_servers
+
+    placed = placed_servers(case.mocks, case.plugins)
+    served = (
+        server.mock
+        for server in placed
+        if server.mock is not None and (with_plugins or server.place is Place.STANDALONE)
+    )
+    return mocks_hash(served) or ""
 
 
 def scaffold_hash(case: Case) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from pytest_plugin_eval.agents.replay import has_other_mocks
 from pytest_plugin_eval.cases.fingerprint import (
     newer_files,
     plugin_hash,
@@ -128,6 +129,8 @@ class Resume:
                 # Runs without the plugin have no hash of it.
                 if record.provenance.get(name, value) != value:
                     changed.append(f"{words} changed since the record of a run, of {case.id}")
+            if has_other_mocks(case, record):
+                changed.append(f"the mocks have changed since the record of a run, of {case.id}")
         return list(dict.fromkeys(changed))
 
     def _began_at(self) -> float:

@@ -18,6 +18,7 @@ from pytest_plugin_eval.cases.fingerprint import (
     prompt_hash,
     scaffold_hash,
     settings_hash,
+    stand_ins_hash,
 )
 from pytest_plugin_eval.errors import RecordError
 from pytest_plugin_eval.settings import Mocks, Settings
@@ -67,6 +68,8 @@ class CaseFacts:
     """Empty without a plugin."""
     scaffold: str = ""
     """Empty when no script is run."""
+    mocks: str = ""
+    """Empty without mocks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +109,7 @@ def session_facts(
                 settings=settings_hash(case),
                 plugin=plugin_hash(case) or "",
                 scaffold=scaffold_hash(case) if settings.scaffold else "",
+                mocks=stand_ins_hash(case, with_plugins=True),
             )
             for case in cases
         },
@@ -217,6 +221,9 @@ def _case_differences(then: SessionFacts, now: SessionFacts) -> Iterator[str]:
     settings = [case for case, (was, is_) in pairs.items() if was.settings != is_.settings]
     if settings:
         yield f"the settings have changed since, of {_named(settings)}"
+    mocks = [case for case, (was, is_) in pairs.items() if was.mocks != is_.mocks]
+    if mocks:
+        yield f"the mocks have changed since, of {_named(mocks)}"
     yield from _scaffold_differences(pairs)
 
 
@@ -261,6 +268,7 @@ def _fields(facts: SessionFacts) -> Mapping[str, object]:
                 "plugin": one.plugin,
                 # Not known to earlier versions, which read a case without it.
                 **({"scaffold": one.scaffold} if one.scaffold else {}),
+                **({"mocks": one.mocks} if one.mocks else {}),
             }
             for case, one in sorted(facts.cases.items())
         },
@@ -298,6 +306,7 @@ def _case(data: object, path: Path, case: str) -> CaseFacts:
         settings=_text(fields, "settings", path),
         plugin=_text(fields, "plugin", path),
         scaffold=_optional(fields, "scaffold", path) or "",
+        mocks=_optional(fields, "mocks", path) or "",
     )
 
 

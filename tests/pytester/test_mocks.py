@@ -19,16 +19,17 @@ from xml.etree.ElementTree import fromstring
 import pytest
 
 from pytest_plugin_eval.agents.base import AgentRequest
-from pytest_plugin_eval.cases.fingerprint import forget_plugins, settings_hash
+from pytest_plugin_eval.cases.fingerprint import forget_plugins, settings_hash, stand_ins_hash
 from pytest_plugin_eval.cases.mock import tool_segment
 from pytest_plugin_eval.errors import AgentError, JudgeError
 from pytest_plugin_eval.mocks.service import MockService
 from pytest_plugin_eval.records.codec import read_record
-from pytest_plugin_eval.records.model import Ending, RunOutcome, RunRecord
+from pytest_plugin_eval.records.model import Arm, Ending, RunOutcome, RunRecord
 from pytest_plugin_eval.records.trace import Trace
 from tests.pytester.conftest import HELLO, StandInAgent, StandInJudge, Suite
 from tests.support.mocks import trace_lines
 from tests.support.records import said
+from tests.support.suites import load
 
 pytest.importorskip("mcp", reason="the extra `mocks` is not installed")
 
@@ -70,7 +71,10 @@ class Caller:
                 ending=ending, error="stopped" if stopped.done() else None, cost_usd=0.25, turns=2
             ),
             trace=Trace([*trace_lines(*done), said("hello")]),
-            provenance={"settings": settings_hash(request.case)},
+            provenance={
+                "settings": settings_hash(request.case),
+                "mocks": stand_ins_hash(request.case, with_plugins=request.key.arm is Arm.WITH),
+            },
         )
 
 
@@ -263,14 +267,38 @@ def test_aborted_run_is_not_repeated(served: Suite, caller: Caller, agent: Stand
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
-def test_changed_mock_makes_a_recording_stale(served: Suite, workers: str) -> None:
+@pytest.mark.parametrize(("server", "stale"), [("tracker", [True, False]), ("solo", [True, True])])
+def test_changed_mock_makes_recordings_of_its_arms_stale(
+    served: Suite, workers: str, server: str, stale: list[bool]
+) -> None:
+    mock(served, "solo/create.md", CREATE)
     live(served, "--eval-mode", "record")
-    mock(served, "tracker/create.md", f"{CREATE} Thanks.")
+    mock(served, f"{server}/create.md", f"{CREATE} Thanks.")
 
     result = served.replay("evals", "-n", workers)
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert "the record is stale: a setting or mock of the case changed" in words(result)
+    assert "the record is stale: a mock of the case changed since it was made" in words(result)
+    runs = [run_of(served, arm) for arm in ("with", "without")]
+    assert [run["ending"] == "setup_failed" for run in runs] == stale
+
+
+@pytest.mark.parametrize("has_file", [True, False])
+def test_resuming_after_a_mock_changed_is_refused(served: Suite, has_file: bool) -> None:
+    live(served)
+    (results,) = (served.evals / "results").iterdir()
+    mock(served, "tracker/create.md", f"{CREATE} Thanks.")
+    if not has_file:
+        facts = json.loads((results / "session.json").read_text(encoding="utf-8"))
+        current = stand_ins_hash(load(served.evals / "first"), with_plugins=True)
+        facts["cases"]["evals/first"]["mocks"] = current
+        (results / "session.json").write_text(json.dumps(facts), encoding="utf-8")
+
+    result = live(served, f"--eval-resume={results}")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "the mocks have changed since" in result.stderr.str()
+    assert "settings have changed" not in result.stderr.str()
 
 
 def test_bad_mock_is_a_load_error_before_any_run(served: Suite, agent: StandInAgent) -> None:
@@ -521,7 +549,7 @@ def test_recording_with_real_servers_is_replayed_as_such(served: Suite) -> None:
 
     assert (run_of(served)["measured"], same.ret) == (False, pytest.ExitCode.TESTS_FAILED)
     assert "the record is stale" not in words(same)
-    assert "the record is stale: a setting or mock of the case changed" in words(other)
+    assert "the record is stale: a mock of the case changed" in words(other)
 
 
 @pytest.mark.parametrize("shown", ["Created Bug as #7.", "Created Bug as #8."])

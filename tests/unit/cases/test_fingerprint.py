@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -17,8 +18,10 @@ from pytest_plugin_eval.cases.fingerprint import (
     prompt_hash,
     scaffold_hash,
     settings_hash,
+    stand_ins_hash,
 )
 from tests.support.agents import make_case, write_files, write_plugin
+from tests.support.suites import GRADER, MANIFEST, load, write_tree
 
 ROOT = Path("/plugin")
 
@@ -60,6 +63,56 @@ def test_prompt_hash_is_that_of_its_text() -> None:
 )
 def test_settings_that_bear_on_runs_change_the_hash(changes: dict[str, object]) -> None:
     assert settings_hash(make_case(ROOT, **changes)) != settings_hash(make_case(ROOT))
+
+
+SERVERS = MappingProxyType(
+    {
+        ".mcp.json": '{"mcpServers": {"tracker": {"command": "false"}}}',
+        "evals/it/prompt.md": "Do it.\n",
+        "evals/it/graders/a.md": GRADER,
+        "evals/mocks/tracker/t.md": "one",
+        "evals/mocks/solo/t.md": "one",
+    }
+)
+
+
+def arms_hashes(root: Path, **changes: str) -> list[str]:
+    """Return the hashes of settings and of the arms' mocks, given other texts of mocks."""
+    mocks = {f"evals/mocks/{server}/t.md": text for server, text in changes.items()}
+    write_tree(root, {**MANIFEST, **SERVERS, **mocks})
+    case = load(root / "evals" / "it")
+    arms = (stand_ins_hash(case, with_plugins=with_plugins) for with_plugins in (True, False))
+    return [settings_hash(case), *arms]
+
+
+@pytest.mark.parametrize(
+    ("changes", "differ"),
+    [
+        ({}, [False, False, False]),
+        ({"tracker": "two"}, [False, True, False]),
+        ({"solo": "two"}, [False, True, True]),
+    ],
+    ids=["nothing", "of the plugin's server", "of another one"],
+)
+def test_mocks_are_told_apart_by_the_arms_that_have_them(
+    tmp_path: Path, changes: dict[str, str], differ: list[bool]
+) -> None:
+    before = arms_hashes(tmp_path / "a")
+
+    after = arms_hashes(tmp_path / "b", **changes)
+
+    assert [one != other for one, other in zip(before, after, strict=True)] == differ
+
+
+def test_arm_without_mocks_has_no_hash_of_them(tmp_path: Path) -> None:
+    write_tree(tmp_path, {**MANIFEST, **SERVERS})
+    (tmp_path / "evals/mocks/solo/t.md").unlink()
+
+    case = load(tmp_path / "evals" / "it")
+
+    assert stand_ins_hash(case, with_plugins=True) != ""
+    assert stand_ins_hash(case, with_plugins=False) == ""
+    assert stand_ins_hash(make_case(ROOT), with_plugins=True) == ""
 
 
 @pytest.mark.parametrize(

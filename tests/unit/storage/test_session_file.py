@@ -168,6 +168,7 @@ def test_what_bears_on_grading_alone_makes_no_difference(settings: Settings) -> 
         (_plain(ablation=None), "the arms (--eval-ablation) were 'none', are not set"),
         (_cases(a=replace(ONE, prompt="x")), "the prompt has changed since, of evals/a"),
         (_cases(b=replace(ONE, settings="x")), "the settings have changed since, of evals/b"),
+        (_cases(b=replace(ONE, mocks="x")), "the mocks have changed since, of evals/b"),
         (_cases(a=replace(ONE, plugin="")), "the plugin's files have changed since, of evals/a"),
         (
             _cases(a=replace(ONE, plugin="x"), b=replace(ONE, plugin="x")),
