@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
-import shutil
 import signal
-import tempfile
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,6 +15,7 @@ import pytest
 from pytest_plugin_eval.errors import RecordError
 from pytest_plugin_eval.pytest_side.ids import case_of, is_run_id
 from pytest_plugin_eval.pytest_side.progress import CaseProgress
+from pytest_plugin_eval.pytest_side.session_place import SessionPlace
 from pytest_plugin_eval.pytest_side.signals import SessionSignals
 from pytest_plugin_eval.pytest_side.stash import (
     collection_key,
@@ -53,8 +50,8 @@ class EvalController:
         self.partial_reason: str | None = None
         self.signal: signal.Signals | None = None
         """The signal that ended the session, if one did."""
-        self.processes = Path(tempfile.gettempdir(), f"plugin-eval-{os.urandom(16).hex()}")
-        """Where workers on this machine that have runs to make leave their process ids."""
+        self.place = SessionPlace()
+        """Where the processes of a distributed session meet."""
         self.written: list[Path] = []
         self.unwritten: list[str] = []
         """Result files that could not be written, with the reason."""
@@ -68,7 +65,9 @@ class EvalController:
         """Finished calls whose cost is unknown."""
         self.reruns = 0
         self.cut_off = 0
-        """Agent runs and judge calls of workers that died: what they cost is unknown."""
+        """Agent runs and judge calls that did not come to an end: what they cost is unknown."""
+        self.has_dead_workers = False
+        """Whether a worker died while it was wanted."""
         self.has_remote_workers = False
         """Whether a worker is on another machine."""
         self._config = config
@@ -76,12 +75,6 @@ class EvalController:
         self._started = datetime.now(UTC)
         self._first: list[RunReport] = []
         self._session = session
-
-    def money(self) -> Path:
-        """Return the directory, made here, in which the workers of this machine share a ledger."""
-        directory = self.processes / "money"
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return directory
 
     # Collecting
 
@@ -121,18 +114,12 @@ class EvalController:
                 # pytest and xdist stop sessions, for example after -x, by children of that class.
                 if type(error) in (KeyboardInterrupt, pytest.exit.Exception):
                     self._partial("interrupted")
-                    self._interrupt_workers()
+                    self.place.interrupt_workers()
                 raise
             finally:
                 signals.is_ending = True
                 self.signal = signals.received
                 self._finish()
-
-    def _interrupt_workers(self) -> None:
-        # xdist would let each finish its run; that may take minutes, and the money of those.
-        for file in self.processes.glob("*"):
-            with contextlib.suppress(OSError, ValueError):
-                os.kill(int(file.name), signal.SIGTERM)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None]:
@@ -223,7 +210,7 @@ class EvalController:
         shared = self._config.stash[workbench_key].shared
         first = None if shared is None else shared.first_run
         if self.is_distributed:
-            first = None if self.has_remote_workers else FirstRun(self.money())
+            first = None if self.has_remote_workers else FirstRun(self.place.money())
         ending = self._first[0].outcome.ending if first is None else first.ending
         return ending is Ending.CREDENTIAL_REFUSED
 
@@ -312,7 +299,7 @@ class EvalController:
         """Learn from the ledger what no report tells of: a run that was cut off was paid for."""
         shared = self._config.stash[workbench_key].shared
         ledger = None if shared is None else shared.ledger
-        money = self.processes / "money"
+        money = self.place.path / "money"
         if money.is_dir():
             from pytest_plugin_eval.spending.ledger import Ledger
 
@@ -325,14 +312,43 @@ class EvalController:
             rest_usd = ledger.spent_usd - self.spent_usd
             self.unreported_usd = rest_usd if rest_usd > ROUNDING_USD else 0.0
 
+    def _take_left(self) -> None:
+        """Take in what workers that were stopped had no time to send."""
+        facts = self.place.facts()
+        if facts is None:
+            return
+        from pytest_plugin_eval.pytest_side.payload import case_from
+        from pytest_plugin_eval.storage.results_dir import release_results_directory
+
+        parcel, results, cases = facts["parcel"], facts["results"], facts["cases"]
+        assert isinstance(parcel, dict)
+        assert isinstance(results, dict)
+        assert isinstance(cases, dict)
+        if not self.state.plans:
+            self.take_state(parcel)
+        for nodeid, plain in cases.items():
+            progress = self.cases.get(nodeid)
+            if progress is not None and len(progress.runs) < len(progress.expected):
+                case = case_from(plain)
+                self.spent_usd += progress.put_unheard_runs(
+                    case,
+                    results[case.root],
+                    is_resumed=self._settings.resume_dir is not None,
+                )
+        if self.place.is_interrupted and not self.place.has_workers:
+            for directory in results.values():
+                release_results_directory(Path(directory))
+
     def _finish(self) -> None:
+        self.place.wait_for_workers()
         for nodeid, run in self._config.stash[workbench_key].settle():
             known = self.cases[case_of(nodeid)].runs
             if run.key not in known:
                 known[run.key] = run
                 self.spent_usd += run.spent_usd
+        self._take_left()
         self._close_accounts()
-        shutil.rmtree(self.processes, ignore_errors=True)
+        self.place.remove()
         for case, progress in self.cases.items():
             self._give_verdict(case, progress)
         if any(progress.runs for progress in self.cases.values()):

@@ -30,8 +30,8 @@ class EvalNodes:
             "session_id": self._controller.session_id,
             "ascii_only": self._ascii_only,
             # A worker on another machine has other processes and another disk.
-            "processes": str(self._controller.processes) if is_here else None,
-            "money": str(self._controller.money()) if is_here else None,
+            "processes": str(self._controller.place.path) if is_here else None,
+            "money": str(self._controller.place.money()) if is_here else None,
         }
 
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
@@ -42,5 +42,6 @@ class EvalNodes:
     def pytest_testnodedown(self, node: WorkerController) -> None:
         """Take in what the worker found while collecting; a crashed one left nothing."""
         parcel = getattr(node, "workeroutput", {}).get("plugin_eval")
+        self._controller.has_dead_workers |= parcel is None
         if parcel is not None:
             self._controller.take_state(parcel)

@@ -17,7 +17,7 @@ from pytest_plugin_eval.pytest_side.stash import codec_key
 from pytest_plugin_eval.scoring.model import CaseInfo, RunReport
 from pytest_plugin_eval.text import without_surrogates
 
-__all__ = ["SCHEMA", "PayloadCodec", "codec_of", "essence"]
+__all__ = ["SCHEMA", "PayloadCodec", "case_from", "codec_of", "essence", "plain_case"]
 
 SCHEMA = 2
 _ESSENTIAL = ("schema", "arm", "score")
@@ -77,9 +77,7 @@ class PayloadCodec:
         key = (plain["root"], plain["id"])
         known = self._cases.get(key)
         if known is None or known[0] != plain:
-            case = _converter(CaseInfo)(plain)
-            assert isinstance(case, CaseInfo)
-            known = self._cases[key] = (plain, case)
+            known = self._cases[key] = (plain, case_from(plain))
         return known[1]
 
 
@@ -93,6 +91,18 @@ def essence(payload: Mapping[str, object]) -> dict[str, object]:
 
 def _essential(run: RunReport) -> dict[str, object]:
     return dict(zip(_ESSENTIAL, (SCHEMA, run.key.arm.value, run.score), strict=True))
+
+
+def plain_case(case: CaseInfo) -> object:
+    """Return a case as dicts, lists, strings, numbers, booleans and None."""
+    return _encoder(CaseInfo)(case)
+
+
+def case_from(plain: object) -> CaseInfo:
+    """Return the case that `plain_case` was given."""
+    case = _converter(CaseInfo)(plain)
+    assert isinstance(case, CaseInfo)
+    return case
 
 
 def codec_of(config: pytest.Config) -> PayloadCodec:

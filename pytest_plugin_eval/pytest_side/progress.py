@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,11 +10,12 @@ from pytest_plugin_eval.pytest_side.ids import run_key, run_name
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.records.model import RunKey
-    from pytest_plugin_eval.scoring.model import RunReport
+    from pytest_plugin_eval.scoring.model import CaseInfo, RunReport
 
-__all__ = ["CaseProgress"]
+__all__ = ["UNGRADED", "CaseProgress"]
 
 RUNS = "runs"
+UNGRADED = "made, but the session ended before it was graded"
 NOTHING = "the run left nothing: its worker died, or its start failed"
 KEPT = "its worker died before it was graded; its record is there, and --eval-resume grades it"
 
@@ -65,3 +66,45 @@ class CaseProgress:
                     provenance={},
                     last_message="",
                 )
+
+    def put_unheard_runs(self, case: CaseInfo, results: str, *, is_resumed: bool) -> float:
+        """Put what the records in *results* tell of runs that workers made and did not report.
+
+        One that was cut off was paid for, and counts as without workers; one that is measured is
+        still to be graded. Return what this session paid for them, as far as their records tell.
+        """
+        from pytest_plugin_eval.errors import RecordError
+        from pytest_plugin_eval.records.codec import read_record
+        from pytest_plugin_eval.records.layout import record_path
+        from pytest_plugin_eval.records.model import Ending, RunOutcome
+        from pytest_plugin_eval.scoring.runs import run_report
+
+        paid_usd = 0.0
+        for nodeid in sorted(self.expected - self.failed):
+            key = run_key(nodeid, case.id)
+            path = record_path(Path(results, RUNS), key)
+            if key in self.runs or not path.is_file():
+                continue
+            try:
+                record = read_record(path)
+            except RecordError:
+                continue
+            outcome = record.outcome
+            is_kept = outcome.is_measured
+            if is_kept:
+                outcome = RunOutcome(ending=Ending.NOT_STARTED, error=UNGRADED)
+            # Of what an earlier session began, the record has the cost of both; the ledger knows.
+            spent_usd = 0.0 if is_resumed else outcome.known_usd
+            report = run_report(
+                key=key,
+                case=case,
+                outcome=outcome,
+                verdicts=(),
+                record_path=str(path),
+                provenance={} if is_kept else record.provenance,
+                last_message="",
+            )
+            notes = () if is_kept else record.notes
+            self.runs[key] = replace(report, results_dir=results, spent_usd=spent_usd, notes=notes)
+            paid_usd += spent_usd
+        return paid_usd

@@ -13,6 +13,7 @@ from pytest_plugin_eval.cases.discovery import eval_directory_of
 from pytest_plugin_eval.errors import RecordError
 from pytest_plugin_eval.execution.keeper import RUNS
 from pytest_plugin_eval.pytest_side.ids import run_key
+from pytest_plugin_eval.pytest_side.progress import UNGRADED
 from pytest_plugin_eval.pytest_side.stash import settings_key, workbench_key
 from pytest_plugin_eval.pytest_side.verdicts import result_of
 from pytest_plugin_eval.records.layout import record_path
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 __all__ = ["write_results"]
 
 ENDED = "the session ended before"
-UNGRADED = "made, but the session ended before it was graded"
 
 
 def write_results(
@@ -97,9 +97,14 @@ def _not_started(
         plan = plans.get(nodeid)
         if plan is not None and plan.skipped:
             continue
-        # Workers that were interrupted left no plan; with one suite its root is known all the same.
-        root = plan.root if plan is not None else next(iter(by_root), "")
-        case = plan.case if plan is not None else nodeid
+        # Workers elsewhere that were interrupted left no plan; with one suite its root is known
+        # all the same, and any run knows the id of its case.
+        info = next((run.case for run in progress.runs.values()), None)
+        root, case = next(iter(by_root), ""), nodeid
+        if plan is not None:
+            root, case = plan.root, plan.case
+        elif info is not None:
+            root, case = info.root, info.id
         by_reason: dict[str, list[RunKey]] = {}
         for run_id in progress.expected - progress.failed:
             run = progress.runs.get(run_key(run_id, case))

@@ -20,7 +20,8 @@ class SessionSignals:
     and are called when they are functions.
     """
 
-    def __init__(self, names: Iterable[str] = ENDING) -> None:
+    def __init__(self, names: Iterable[str] = ENDING, *, once: bool = False) -> None:
+        """*once*: what follows the first signal is as if what was paid for were being written."""
         self.received: signal.Signals | None = None
         self.is_ending = False
         """Whether what was paid for is being written: only Ctrl-C stops that.
@@ -28,6 +29,7 @@ class SessionSignals:
         Services that cancel a job send SIGINT and a few seconds later SIGTERM.
         """
         self._names = tuple(names)
+        self._once = once
         self._former: Mapping[int, Former] = {}
         self._stack = contextlib.ExitStack()
 
@@ -44,6 +46,7 @@ class SessionSignals:
         if self.is_ending and number != signal.SIGINT:
             return
         self.received = signal.Signals(number)
+        self.is_ending |= self._once
         former = self._former.get(number)
         if callable(former):
             former(number, frame)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_plugin_eval.pytest_side.progress import UNGRADED
 from pytest_plugin_eval.pytest_side.stash import settings_key, workbench_key
 from pytest_plugin_eval.settings import Mode
 from pytest_plugin_eval.text import dollars, plural
@@ -135,10 +136,7 @@ class EvalTerminal:
                 "counts, the cost of all"
             )
         if self._controller.cut_off:
-            yield (
-                f"warning: {plural(self._controller.cut_off, 'call')} of workers that died are "
-                "not counted: what they cost is unknown"
-            )
+            yield self._cut_off_line(self._controller.cut_off)
         yield from self._uncounted_lines()
         for path in self._controller.written:
             yield f"results: {self._shown(path)}"
@@ -151,6 +149,15 @@ class EvalTerminal:
             status = "" if self._controller.signal else "; exit status 2"
             yield f"incomplete: {why}{status}"
         yield from self._resume_lines()
+
+    def _cut_off_line(self, count: int) -> str:
+        were, are, they = ("was", "is", "it") if count == 1 else ("were", "are", "they")
+        died = self._controller.has_dead_workers
+        which = "of workers that died" if died else f"that {were} cut off"
+        return (
+            f"warning: {plural(count, 'call')} {which} {are} not counted: "
+            f"what {they} cost is unknown"
+        )
 
     def _adoption_lines(self) -> Iterable[str]:
         """Say where answers lie that a model gave for a mock and a person may adopt."""
@@ -178,7 +185,11 @@ class EvalTerminal:
         from pytest_plugin_eval.records.model import Ending
 
         resumed, runs = self._settings.resume_dir, self._controller.runs()
-        made = [run for run in runs if run.outcome.ending is not Ending.NOT_STARTED]
+        made = [
+            run
+            for run in runs
+            if run.outcome.ending is not Ending.NOT_STARTED or run.outcome.error == UNGRADED
+        ]
         left = {Path(run.results_dir) for run in made if run.results_dir}
         if not made:
             # Of a worker that died nothing came in, and the record of its run may be there.

@@ -86,6 +86,11 @@ class Workbench:
         self._maker: RunMaker | None = None
         self._pool: RunPool[Job, Made] | None = None
 
+    @property
+    def results(self) -> Mapping[Path, Path]:
+        """The results directories that are open, by suite root."""
+        return self._results
+
     def suite_dir(self, place: EvalDirectory) -> Path:
         """Return the eval directory that holds the suite's results and recordings."""
         from pytest_plugin_eval.cases.discovery import suite_eval_directory

@@ -7,11 +7,18 @@ import dataclasses
 import os
 import signal
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
+from pytest_plugin_eval.pytest_side.ids import case_of
+from pytest_plugin_eval.pytest_side.session_place import (
+    FACTS,
+    forget_process,
+    leave_facts,
+    leave_process,
+)
 from pytest_plugin_eval.pytest_side.signals import SessionSignals
 from pytest_plugin_eval.pytest_side.stash import collection_key, workbench_key
 from pytest_plugin_eval.pytest_side.state import CollectionState
@@ -30,23 +37,52 @@ class EvalWorker:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
 
-    @pytest.hookimpl(wrapper=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Leave what an interrupted worker cannot send, once results can be written."""
+        place, bench = self._place, self._config.stash[workbench_key]
+        if place is not None and bench.results and not (place / FACTS).exists():
+            leave_facts(
+                place,
+                {
+                    "parcel": self._parcel(),
+                    "results": {str(root): str(path) for root, path in bench.results.items()},
+                    "cases": _selected_cases(session.items),
+                },
+            )
+
+    # Around what ends the runs in flight, so that a further signal does not end that.
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
         """Have the controller's signal end the run in hand in order, its agent included."""
-        place = self._config.workerinput["plugin_eval"]["processes"]  # type: ignore[attr-defined]
-        is_wanted = place is not None and bool(self._config.stash[collection_key].plans)
-        if is_wanted:
-            _leave_process_id(Path(place))
-        with SessionSignals(), _ended_with_parent() if is_wanted else contextlib.nullcontext():
-            return (yield)
+        place = self._place if self._config.stash[collection_key].plans else None
+        if place is not None:
+            leave_process(place)
+        with (
+            SessionSignals(once=True),
+            _ended_with_parent() if place is not None else contextlib.nullcontext(),
+        ):
+            try:
+                return (yield)
+            finally:
+                if place is not None:
+                    forget_process(place)
 
     def pytest_sessionfinish(self) -> None:
         """Put what collection found into xdist's own parcel (decisions, 22)."""
+        output: dict[str, object] = self._config.workeroutput  # type: ignore[attr-defined]  # xdist's
+        output["plugin_eval"] = self._parcel()
+
+    @property
+    def _place(self) -> Path | None:
+        """Where the processes of the session meet; ``None`` on another machine."""
+        place = self._config.workerinput["plugin_eval"]["processes"]  # type: ignore[attr-defined]
+        return None if place is None else Path(place)
+
+    def _parcel(self) -> dict[str, object]:
         state = self._config.stash[collection_key]
         bench = self._config.stash[workbench_key]
         agent = [f"agent: {bench.backend_note}"] if bench.backend_note else []
-        output: dict[str, object] = self._config.workeroutput  # type: ignore[attr-defined]  # xdist's
-        output["plugin_eval"] = {
+        return {
             "plans": [dataclasses.asdict(plan) for plan in state.plans],
             "broken": {nodeid: list(texts) for nodeid, texts in state.broken.items()},
             "loose": list(state.loose),
@@ -56,10 +92,16 @@ class EvalWorker:
         }
 
 
-def _leave_process_id(place: Path) -> None:
-    with contextlib.suppress(FileExistsError):
-        place.mkdir(mode=0o700)
-    (place / str(os.getpid())).touch()
+def _selected_cases(items: Iterable[pytest.Item]) -> dict[str, object]:
+    """Return what reports say of each case that has runs to make, by the case's node id."""
+    from pytest_plugin_eval.pytest_side.collector import EvalRun
+    from pytest_plugin_eval.pytest_side.payload import plain_case
+
+    runs = (item for item in items if isinstance(item, EvalRun))
+    planned = {case_of(run.nodeid): run.planned for run in runs}
+    return {
+        nodeid: plain_case(one.info) for nodeid, one in planned.items() if one.skip_reason is None
+    }
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
-__all__ = ["LOCK", "MARKER", "other_live_session", "owner", "process_of"]
+__all__ = ["LOCK", "MARKER", "is_running", "other_live_session", "owner", "process_of"]
 
 MARKER = ".session"
 LOCK = ".session.lock"
@@ -43,7 +43,7 @@ def other_live_session(directory: Path, session: str) -> int | None:
         return None
     process = process_of(found)
     # Sessions of one process come one after the other, so the earlier one is over.
-    if process is None or process == process_of(session) or not _is_running(process):
+    if process is None or process == process_of(session) or not is_running(process):
         return None
     began, stamp = _start_of(process), _moment(found)
     if began is not None and stamp is not None and began > stamp + _SLACK_S:
@@ -51,7 +51,8 @@ def other_live_session(directory: Path, session: str) -> int | None:
     return process
 
 
-def _is_running(process: int) -> bool:
+def is_running(process: int) -> bool:
+    """Return whether a process is there and has not ended."""
     if sys.platform == "win32":  # signal 0 would end the process there
         return False
     try:

@@ -205,6 +205,31 @@ def test_session_goes_on_after_a_worker_was_killed(
     assert numbers(greetings.document()) == undisturbed
 
 
+@pytest.mark.parametrize("group", [False, True], ids=["main process", "process group"])
+def test_interrupted_workers_lose_nothing_that_was_paid(
+    greetings: Greetings, undisturbed: Numbers, group: bool
+) -> None:
+    session = greetings.sessions([SLOW, SLOW, *["bonjour"] * RUNS])
+    process = greetings.begin(session, "-n", "2", "--maxschedchunk=1")
+    session.api.wait_for_messages(2, timeout_s=120)
+
+    for one in [*(_children(process.pid) if group else ()), process.pid]:
+        os.kill(one, signal.SIGINT)
+    output, _ = process.communicate(timeout=120)
+    first, left = greetings.document(), sorted(path.name for path in greetings.out.iterdir())
+    status, resumed = greetings.resume(session)
+
+    assert first["partialReason"] == "interrupted"
+    (case,) = first["cases"]
+    assert [run["ending"] for run in case["arms"]["with"]] == ["interrupted"] * 2
+    assert left == ["aggregate-result.json", "runs", "session.json"]
+    assert "continue with: the same command and --eval-resume=" in output
+    assert "of workers that died" not in output
+    assert status == 0, resumed
+    assert asked(session) == 2 + RUNS
+    assert scores(numbers(greetings.document())) == scores(undisturbed)
+
+
 def test_workers_end_with_their_session(greetings: Greetings, undisturbed: Numbers) -> None:
     session = greetings.sessions([SLOW, SLOW, *["bonjour"] * RUNS])
     process = greetings.begin(session, "-n", "2", "--maxschedchunk=1")
@@ -282,6 +307,12 @@ def test_changed_plugin_is_refused_before_anything_is_asked(greetings: Greetings
     assert f"--eval-resume: {greetings.out} was made with something else" in output
     assert "the plugin's files have changed since" in output
     assert asked(session) == 1
+
+
+def _children(process: int) -> list[int]:
+    """Return the processes that a process has started."""
+    text = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="utf-8")
+    return [int(word) for word in text.split()]
 
 
 def _parent(process: int) -> int:

@@ -260,3 +260,104 @@ def test_run_that_was_made_and_not_reported_is_told_from_one_that_was_not_made(
     assert list(reasons) == ["the session ended before"]
     words = " ".join(result.stdout.str().split())
     assert "1 run not graded (made, but the session ended before it was graded)" in words
+
+
+CUT_OFF = """
+import threading
+
+class CutOff(Agent):
+    stopped = threading.Event()
+
+    def run(self, request):
+        (HERE / f"{WORKER}.begun").touch()
+        while not all((HERE / f"gw{n}.begun").exists() for n in (0, 1)):
+            time.sleep(0.01)
+        if "GROUP" in os.environ:
+            os.kill(os.getpid(), signal.SIGINT)
+        (HERE / f"{WORKER}.signalled").touch()
+        while not all((HERE / f"gw{n}.signalled").exists() for n in (0, 1)):
+            time.sleep(0.01)
+        if WORKER == "gw0":
+            os.kill(os.getppid(), signal.SIGINT)
+        assert self.stopped.wait(60)
+        time.sleep(0.5)  # as an agent takes to end
+        outcome = RunOutcome(
+            ending=Ending.INTERRUPTED, error="interrupted", cost_usd=None, known_cost_usd=0.125
+        )
+        return RunRecord(key=request.key, outcome=outcome, trace=Trace([SAID]))
+
+    def stop(self):
+        self.stopped.set()
+
+ClaudeCli.find = lambda **_: CutOff()
+"""
+
+
+@pytest.mark.parametrize("group", [False, True], ids=["main process", "process group"])
+def test_interrupt_before_any_report_leaves_results_and_counts_what_was_paid(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch, group: bool
+) -> None:
+    for name in ("a", "b", "c"):
+        suite.case(name, front="runs: 1")
+    suite.pytester.makeconftest(AGENT + CUT_OFF)
+    if group:
+        monkeypatch.setenv("GROUP", "1")
+
+    result = suite.pytester.runpytest_subprocess("evals", "-n", "2", "--trust-plugin")
+
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    document = suite.document()
+    assert (document["partial"], document["partialReason"]) == (True, "interrupted")
+    totals: dict[str, object] = document["suite"]  # type: ignore[assignment]
+    assert totals["spentUsd"] == pytest.approx(0.25)
+    runs = [
+        run
+        for case in document["cases"]  # type: ignore[attr-defined]
+        for arm in case["arms"].values()
+        for run in arm
+    ]
+    assert [run["ending"] for run in runs] == ["interrupted"] * 2
+    said = " ".join(result.stdout.str().split())
+    assert "results: " in said
+    assert "continue with: the same command and --eval-resume=" in said
+    assert "of workers that died" not in said
+    (results,) = (suite.evals / "results").iterdir()
+    assert not [path for path in results.iterdir() if path.name.startswith(".")]
+
+
+def test_case_in_the_table_is_not_listed_as_not_started(suite: Suite) -> None:
+    plugin = Suite(suite.pytester, suite.root / "below")
+    (plugin.root / ".claude-plugin").mkdir(parents=True)
+    (plugin.root / ".claude-plugin/plugin.json").write_text('{"name": "x"}', encoding="utf-8")
+    plugin.case("a", front="runs: 1")
+    plugin.case("b", front="runs: 1")
+    plugin.case("c", front="runs: 1")
+    suite.pytester.makeconftest(AGENT + CUT_OFF)
+
+    suite.pytester.runpytest_subprocess("below/evals", "-n", "2", "--trust-plugin")
+
+    document = plugin.document()
+    shown = {f"evals/{case['name']}" for case in document["cases"]}  # type: ignore[attr-defined]
+    left = document["suite"]["notStarted"]  # type: ignore[index]
+    assert shown.isdisjoint(left)
+    assert shown | set(left) == {"evals/a", "evals/b", "evals/c"}
+
+
+NOT_AWAITED = """
+from pytest_plugin_eval.pytest_side import session_place
+
+session_place.STOPPING_S = 0.1
+CutOff.stop = lambda self: (time.sleep(3), self.stopped.set())
+"""
+
+
+def test_calls_of_workers_that_do_not_end_in_time_were_cut_off(suite: Suite) -> None:
+    suite.case("a", front="runs: 2")
+    suite.pytester.makeconftest(AGENT + CUT_OFF + NOT_AWAITED)
+
+    result = suite.pytester.runpytest_subprocess("evals", "-n", "2", "--trust-plugin")
+
+    words = " ".join(result.stdout.str().split())
+    assert "warning: 2 calls that were cut off are not counted" in words
+    (results,) = (suite.evals / "results").iterdir()
+    assert (results / "session.json").is_file()  # so that it can be gone on with
