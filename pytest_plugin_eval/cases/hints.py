@@ -22,6 +22,7 @@ from pytest_plugin_eval.cases.grader_hints import (
     never_passes,
     tool_calls,
 )
+from pytest_plugin_eval.cases.mock import has_own_mocks
 from pytest_plugin_eval.cases.model import (
     BaselineSpec,
     Case,
@@ -91,7 +92,7 @@ def hints(case: Case, circumstances: Circumstances) -> tuple[Hint, ...]:
     """Return the hints of a case, those of single graders first."""
     return tuple(
         hint
-        for check in (_graders, _uncounted, _tool_names, _prompt, _kinds, _threshold)
+        for check in (_graders, _uncounted, _one_sided, _tool_names, _prompt, _kinds, _threshold)
         for hint in check(case, circumstances)
     ) + tuple(_turns(case))
 
@@ -151,6 +152,22 @@ def _uncounted(case: Case, circumstances: Circumstances) -> Iterator[Hint]:
         yield Hint(
             f"{named(names)} {ask} that a skill is not used, and {do} not count in the score of "
             "two arms; write arm: both to have it count, or arm: with-only if that is meant",
+            names[0] if len(names) == 1 else None,
+        )
+
+
+def _one_sided(case: Case, circumstances: Circumstances) -> Iterator[Hint]:
+    """Yield that the arm without the plugin is scored by what it cannot have. Spec: 5.2."""
+    scored = [grader for grader in case.graders if grader.name not in circumstances.unscored]
+    names = [grader.name for grader in scored if _looks_at_mock_calls(grader)]
+    if not names or not circumstances.two_arms or not has_own_mocks(case):
+        return
+    if all(_looks_at_mock_calls(grader) or _wants_skill(grader) for grader in scored):
+        look = "looks" if len(names) == 1 else "look"
+        yield Hint(
+            f"{named(names)} {look} at calls of the plugin's own servers, and nothing is scored "
+            "that the arm without the plugin can pass, so Δ says nothing; add a grader of what "
+            "came of it, or drop that arm with --eval-ablation none",
             names[0] if len(names) == 1 else None,
         )
 
@@ -316,6 +333,18 @@ def _forbids(grader: GraderSpec) -> bool:
             return grader.match in {"not_contains", "count:0"}
         case _:
             return False
+
+
+def _looks_at_mock_calls(grader: GraderSpec) -> bool:
+    match grader:
+        case RegexSpec(target=target) | LlmSpec(focus=target):
+            return target == "mock_calls"
+        case _:
+            return False
+
+
+def _wants_skill(grader: GraderSpec) -> bool:
+    return isinstance(grader, ToolUsedSpec) and grader.tool == "Skill" and grader.min != 0
 
 
 def _forbids_skill(grader: GraderSpec) -> bool:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
 import pytest
 
+from pytest_plugin_eval.cases.case import Plugin
 from pytest_plugin_eval.cases.hints import (
     Circumstances,
     SkillUse,
@@ -11,6 +16,7 @@ from pytest_plugin_eval.cases.hints import (
     skill_use,
     suite_hints,
 )
+from pytest_plugin_eval.cases.mock import MockServer
 from pytest_plugin_eval.cases.plugin_skills import Skill
 from tests.support.hints import (
     COINED,
@@ -26,6 +32,8 @@ from tests.support.hints import (
     told,
     used,
 )
+from tests.support.mocks import mock_tool
+from tests.support.suites import write_tree
 
 
 @pytest.mark.parametrize(
@@ -303,3 +311,54 @@ WANTED, UNWANTED, NEITHER = SkillUse(True, False), SkillUse(False, True), SkillU
 )
 def test_suite_without_a_negative_case_is_told(uses: list[SkillUse], count: int) -> None:
     assert len(suite_hints(uses)) == count
+
+
+OWN = MappingProxyType({".mcp.json": '{"mcpServers": {"tracker": {"command": "false"}}}'})
+CALLED = regex("x", target="mock_calls")
+JUDGED: Fields = {"type": "llm", "criteria": "x", "focus": "mock_calls"}
+
+
+def one_sided(root: Path, *graders: Fields, server: str = "tracker", **more: Any) -> list[str]:
+    """Return the hints on Δ of a case whose plugin declares a tracker, with a mock."""
+    write_tree(root, OWN)
+    case = case_of(
+        *graders,
+        mocks=(MockServer(name=server, tools=(mock_tool(),)),),
+        plugins=(Plugin(name="demo", path=root),),
+    )
+    return [text for text in told(case, **more) if "Δ says nothing" in text]
+
+
+@pytest.mark.parametrize(
+    ("graders", "names"),
+    [
+        ([CALLED], "grader 'a' looks at"),
+        ([CALLED, JUDGED], "graders 'a' and 'b' look at"),
+        ([{**CALLED, "arm": "both"}], "grader 'a' looks at"),
+        ([FIRED, CALLED], "grader 'b' looks at"),
+    ],
+)
+def test_case_that_only_the_with_arm_can_pass_is_told(
+    tmp_path: Path, graders: list[Fields], names: str
+) -> None:
+    [text] = one_sided(tmp_path, *graders)
+
+    assert text.startswith(f"{names} calls of the plugin's own servers")
+
+
+@pytest.mark.parametrize(
+    ("graders", "more"),
+    [
+        ([CALLED, SAID], {}),
+        ([CALLED, SAID], {"unscored": frozenset("a")}),
+        ([CALLED, used("Skill", min=0, max=0)], {}),
+        ([FIRED], {}),
+        ([CALLED], {"two_arms": False}),
+        ([CALLED], {"server": "solo"}),
+    ],
+    ids=["another", "as it is", "negative", "no mock", "one arm", "standalone"],
+)
+def test_case_that_both_arms_can_pass_is_not_told(
+    tmp_path: Path, graders: list[Fields], more: dict[str, Any]
+) -> None:
+    assert one_sided(tmp_path, *graders, **more) == []
