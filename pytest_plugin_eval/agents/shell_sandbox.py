@@ -23,7 +23,7 @@ from pytest_plugin_eval.agents.sandbox import Sandbox
 from pytest_plugin_eval.cases.case import Case
 from pytest_plugin_eval.errors import SettingsError
 from pytest_plugin_eval.records.model import Arm
-from pytest_plugin_eval.text import cut, one_line
+from pytest_plugin_eval.text import cut, one_line, shown
 
 __all__ = ["check_shell", "has_shell", "prepare_home", "shell_settings"]
 
@@ -143,29 +143,31 @@ def check_shell(
     if not has_shell(entries) or SHELL in removals or platform == "darwin":
         # macOS brings the sandbox that the agent uses there.
         return
+    grant = shown(str(next(entry for entry in entries if entry.tool == SHELL)))
     if platform != "linux":
         raise SettingsError(
-            f"--eval-allow-tools: '{SHELL}' is refused on {platform}: the agent has no sandbox"
+            f"--eval-allow-tools: {grant} is refused on {platform}: the agent has no sandbox"
             " there, run the evals on Linux, in WSL 2 or on macOS"
         )
     path = env.get("PATH", os.defpath)
     missing = [name for program, name in PROGRAMS.items() if not shutil.which(program, path=path)]
     if missing:
         raise SettingsError(
-            f"--eval-allow-tools: '{SHELL}' is refused: the sandbox that confines a shell needs"
+            f"--eval-allow-tools: {grant} is refused: the sandbox that confines a shell needs"
             f" {' and '.join(missing)}, install with: apt-get install {' '.join(missing)}"
             " (or your system's package manager)"
         )
     most = SOCKET_PLACE - len(str(Sandbox(Path("/eval-12345678-999")).tmp))
-    if len(os.fsencode(run_root)) > most:
+    length = len(os.fsencode(run_root))
+    if length > most:
         raise SettingsError(
-            f"--eval-allow-tools: '{SHELL}' is refused: the sandbox puts its sockets into the run's"
-            f" directory, whose path is too long with {run_root}, expected at most {most} bytes,"
-            " name another place with --eval-run-root"
+            f"--eval-allow-tools: {grant} is refused: the sandbox puts its sockets into the run's"
+            f" directory, whose path is too long with {run_root} of {length} bytes, expected at"
+            f" most {most}, name another place with --eval-run-root"
         )
     if problem := _trial(path):
         raise SettingsError(
-            f"--eval-allow-tools: '{SHELL}' is refused: bubblewrap (bwrap) cannot make a sandbox"
+            f"--eval-allow-tools: {grant} is refused: bubblewrap (bwrap) cannot make a sandbox"
             f" here: {problem}, expected user namespaces to be allowed to it"
         )
 

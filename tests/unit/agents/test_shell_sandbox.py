@@ -262,9 +262,13 @@ def test_run_root_has_room_for_sockets(tmp_path: Path) -> None:
     env = programs(tmp_path / "bin", socat="", bwrap="exit 0")
 
     check(env, run_root=Path("/" + "x" * 51))
-    with pytest.raises(SettingsError, match="expected at most 52 bytes, name another place with"):
+    with pytest.raises(
+        SettingsError, match=r"'Bash' is .* of 53 bytes, expected at most 52, name "
+    ):
         check(env, run_root=Path("/" + "x" * 52))
-    with pytest.raises(SettingsError, match="at most 52 bytes"):
+    with pytest.raises(SettingsError, match=r"'Bash\(git \*\)' is refused: "):
+        check(env, ["Write", "Bash(git *)"], run_root=Path("/" + "x" * 52))
+    with pytest.raises(SettingsError, match="of 53 bytes"):
         check(env, run_root=Path("/" + "\u00e9" * 26))
 
 
