@@ -77,14 +77,13 @@ def run_evals(text: str, options: RunOptions, *, more: Sequence[str] = ()) -> in
 
 
 def _of_installed(options: RunOptions, plugin_id: str | None) -> RunOptions:
-    """Have an installed plugin trusted, and compared with none also where cases find no plugin.
+    """Have an installed plugin compared with none also where cases find no plugin.
 
-    Who installed it has decided to run its code; named by path, the directory is not known to be
-    that of an installed plugin. As in the reference.
+    As in the reference.
     """
     if plugin_id is None:
         return options
-    return replace(options, trust_plugin=True, ablation=options.ablation or "with-without")
+    return replace(options, ablation=options.ablation or "with-without")
 
 
 def exit_code(status: int, partial_reason: str | None, signalled: int | None) -> int:

@@ -6,6 +6,7 @@ import click
 
 from pytest_plugin_eval.cli.run import run_evals
 from pytest_plugin_eval.cli.run_options import STDOUT, checked, spread_lists
+from pytest_plugin_eval.text import shown
 
 __all__ = ["run"]
 
@@ -44,7 +45,7 @@ class _RunCommand(click.Command):
 @click.option("--trust-plugin", is_flag=True, help="Assert trust in the plugin's directory.")
 @click.option("--verbose", is_flag=True, help="A line for each run.")
 @click.option("--mocks", metavar="MODE", help="Stand-ins for MCP servers: record or off.")
-@click.option("--allow-real-servers", is_flag=True, help="Not available yet.")
+@click.option("--allow-real-servers", is_flag=True, help="Start unmocked MCP servers, as you.")
 @click.option("--scaffold/--no-scaffold", help="Run the cases' scaffold_script, as you.")
 @click.option("--report", metavar="PATH", help="HTML report: not available yet.")
 @click.option("--no-publish", is_flag=True, help="Accepted: nothing is ever published.")
@@ -62,5 +63,10 @@ def run(target: tuple[str, ...], **given: object) -> int:
     Exit code: 0 every case reached the threshold; 1 one did not, or an error; 2 stopped by the cost
     ceiling or a refused credential; 130, 143, 129 interrupted by SIGINT, SIGTERM, SIGHUP.
     """
-    # The reference ignores further targets without a word.
-    return run_evals(target[0] if target else ".", checked(given))
+    options = checked(given)
+    if target[1:]:  # the reference does so without a word
+        further = ", ".join(map(shown, target[1:]))
+        click.echo(
+            f"warning: {further} ignored: one target is evaluated, {shown(target[0])}", err=True
+        )
+    return run_evals(target[0] if target else ".", options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import pytest
 from pytest_plugin_eval.errors import SettingsError
 from pytest_plugin_eval.pytest_side.stash import settings_key
 from pytest_plugin_eval.settings import Mode
-from pytest_plugin_eval.storage.trust import remember, trust_file, untrusted
+from pytest_plugin_eval.storage.trust import remember, trust_file, trust_root, untrusted
 from pytest_plugin_eval.text import one_line, without_surrogates
 
 __all__ = ["check_trust"]
@@ -30,20 +30,21 @@ def check_trust(config: pytest.Config, directories: Iterable[Path]) -> None:
     answer is no. A replay runs nothing of a plugin's.
     """
     settings = config.stash[settings_key]
-    # Whoever installed a plugin trusts it.
+    # Whoever installed a plugin trusts it; named by path, its directory is one like any other.
     if settings.trust or settings.plugin_id is not None or settings.mode is Mode.REPLAY:
         return
     file = trust_file(os.environ)
-    missing = untrusted(directories, file)
+    plugins = tuple(directories)
+    missing = untrusted(plugins, file)
     if not missing:
         return
-    given = () if hasattr(config, "workerinput") else tuple(_asked(config, missing))
+    questions = {root: _question(root, plugins) for root in missing}
+    given = () if hasattr(config, "workerinput") else tuple(_asked(config, questions))
     for root in missing:
         if root not in given:
             raise SettingsError(
                 f"{_shown(root)} is not a trusted plugin directory, and its hooks, servers and"
-                " scripts would run as you; pass --trust-plugin, or start pytest in a terminal"
-                " and answer"
+                f" scripts would run as you; pass --trust-plugin{_other_way(config)}"
             )
     try:
         remember(given, file)
@@ -53,17 +54,50 @@ def check_trust(config: pytest.Config, directories: Iterable[Path]) -> None:
         ) from error
 
 
-def _asked(config: pytest.Config, roots: Iterable[Path]) -> Iterator[Path]:
+def _other_way(config: pytest.Config) -> str:
+    """Return what else there is than the option, for the end of a refusal."""
+    if config.stash[settings_key].root is not None:
+        return ""  # of `plugin-eval run`, which scripts start
+    name = _ci_variable()
+    return (
+        ", or start pytest in a terminal and answer"
+        if name is None
+        else f": nobody is asked where the variable {name} is set, as CI services do"
+    )
+
+
+def _ci_variable() -> str | None:
+    return next((name for name in _CI if os.environ.get(name)), None)
+
+
+def _question(root: Path, plugins: Iterable[Path]) -> str:
+    """Return what is asked about a root, naming the plugins where it is a whole repository."""
+    if not (root / ".git").exists():
+        return (
+            f"{_shown(root)}\n  is not a trusted plugin directory. Hooks, servers and scripts"
+            " of the plugin run as you.\n  Trust it and remember that? [y/N] "
+        )
+    from pytest_plugin_eval.cases.manifest import manifest_of
+
+    names = sorted(
+        {manifest_of(str(one)).plugin.name for one in plugins if trust_root(one) == root}
+    )
+    whose = "the plugin" if len(names) == 1 else "the plugins"
+    return (
+        f"{_shown(root)}\n  is not a trusted repository. Hooks, servers and scripts of {whose}"
+        f" {_clean(', '.join(names))} in it run as you.\n"
+        "  Trust the whole repository, with every plugin in it, and remember that? [y/N] "
+    )
+
+
+def _asked(config: pytest.Config, questions: Mapping[Path, str]) -> Iterator[Path]:
     """Yield the roots that the user says to trust; stop at the first that is not."""
-    if any(os.environ.get(name) for name in _CI):
+    if _ci_variable() is not None:
         return
     with _terminal(config) as is_there:
-        for root in roots if is_there else ():
-            question = (
-                f"{_shown(root)}\n  is not a trusted plugin directory. Hooks, servers and scripts"
-                " of the plugin run as you.\n  Trust it and remember that? [y/N] "
-            )
-            sys.__stdout__.write(question)  # type: ignore[union-attr]  # it is a terminal
+        for root, question in questions.items() if is_there else ():
+            # What pytest says of the collection has no end yet.
+            sys.__stdout__.write(f"\n{question}")  # type: ignore[union-attr]  # it is a terminal
             sys.__stdout__.flush()  # type: ignore[union-attr]  # as above
             answer = sys.__stdin__.readline()  # type: ignore[union-attr]  # as above
             if answer.strip().lower() not in _YES:
@@ -73,7 +107,11 @@ def _asked(config: pytest.Config, roots: Iterable[Path]) -> Iterator[Path]:
 
 def _shown(root: Path) -> str:
     # The name is the plugin's author's choice, and must not write over the question.
-    return without_surrogates(one_line(str(root)))
+    return _clean(str(root))
+
+
+def _clean(text: str) -> str:
+    return without_surrogates(one_line(text))
 
 
 @contextmanager

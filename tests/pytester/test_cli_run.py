@@ -45,6 +45,15 @@ def test_exit_code_follows_the_scores(two_cases: Suite, capsys: Captured) -> Non
     assert "1 passed" in capsys.readouterr().out
 
 
+def test_further_targets_are_said_to_be_ignored(two_cases: Suite, capsys: Captured) -> None:
+    code = main(["run", "evals/first", "evals/second", "x", "--json"])
+
+    out, err = capsys.readouterr()
+    told = "warning: 'evals/second', 'x' ignored: one target is evaluated, 'evals/first'\n"
+    assert (code, err.count(told)) == (0, 1)
+    assert [case["name"] for case in json.loads(out)["cases"]] == ["first"]
+
+
 def test_json_is_alone_on_stdout(two_cases: Suite, capsys: Captured) -> None:
     code = main(["run", "evals/first", "--json", "--runs", "2", "-j", "2"])
 

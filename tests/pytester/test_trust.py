@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_plugin_eval.cli.main import main
 from pytest_plugin_eval.pytest_side import trust
 from pytest_plugin_eval.storage.trust import remember, trust_file, untrusted
 from tests.pytester.conftest import StandInAgent, Suite
@@ -130,12 +131,50 @@ def test_name_of_a_directory_cannot_write_over_the_question(
     assert status == pytest.ExitCode.USAGE_ERROR
 
 
+def test_question_starts_a_line(asking: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen, _ = _in_terminal(asking, monkeypatch, "n")
+
+    assert f"\n{asking.root}\r\n  is not a trusted plugin directory. " in screen
+
+
+def test_whole_repository_is_asked_for_with_the_plugin_named(
+    asking: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (asking.root / ".git").mkdir()
+
+    screen, _ = _in_terminal(asking, monkeypatch, "y")
+
+    assert f"\n{asking.root}\r\n  is not a trusted repository. " in screen
+    assert "scripts of the plugin demo in it run as you" in screen
+    assert "Trust the whole repository" in screen
+    assert untrusted([asking.root], trust_file(os.environ)) == ()
+
+
+def test_installed_plugin_needs_no_trust(asking: Suite, agent: StandInAgent) -> None:
+    result = asking.pytester.runpytest("evals", "--eval-plugin-id=demo@shop")
+
+    assert result.ret == pytest.ExitCode.OK
+    assert not trust_file(os.environ).exists()
+
+
+def test_command_names_the_option_alone(
+    asking: Suite, agent: StandInAgent, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "."]) == 1
+
+    said = " ".join("".join(capsys.readouterr()).split())
+    assert "would run as you; pass --trust-plugin" in said
+    assert "pytest in a terminal" not in said
+
+
 def test_ci_with_a_terminal_is_not_asked(asking: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CI", "true")
+    monkeypatch.setenv("GITLAB_CI", "true")
 
     screen, status = _in_terminal(asking, monkeypatch, "y")
 
     assert "[y/N]" not in screen
+    assert "nobody is asked where the variable GITLAB_CI is set" in screen
+    assert "in a terminal" not in screen
     assert status == pytest.ExitCode.USAGE_ERROR
 
 

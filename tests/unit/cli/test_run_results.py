@@ -12,6 +12,8 @@ from pytest_plugin_eval.cli.run import run_evals
 from pytest_plugin_eval.cli.run_options import RunOptions
 from tests.support.suites import write_tree
 
+OF_INSTALLED = ("--trust", "--eval-plugin-id", "--eval-ablation")
+
 
 @pytest.fixture
 def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -56,13 +58,13 @@ def test_name_of_several_has_no_document(
 @pytest.mark.parametrize(
     ("target", "ablation", "expected"),
     [
-        ("mine", None, {"--trust-plugin", "--eval-ablation=with-without"}),
-        ("mine", "none", {"--trust-plugin", "--eval-ablation=none"}),
+        ("mine", None, {"--eval-plugin-id=mine@shop", "--eval-ablation=with-without"}),
+        ("mine", "none", {"--eval-plugin-id=mine@shop", "--eval-ablation=none"}),
         ("../plug", None, set()),
         ("../plug", "none", {"--eval-ablation=none"}),
     ],
 )
-def test_installed_plugin_is_trusted_and_compared(
+def test_installed_plugin_is_told_to_pytest_and_compared(
     workplace: Path,
     monkeypatch: pytest.MonkeyPatch,
     target: str,
@@ -79,5 +81,5 @@ def test_installed_plugin_is_trusted_and_compared(
 
     run_evals(target, RunOptions(ablation=ablation))
 
-    found = {word for word in given if word.startswith(("--trust", "--eval-ablation"))}
+    found = {word for word in given if word.startswith(OF_INSTALLED)}
     assert found == expected
