@@ -15,6 +15,9 @@ from pytest_plugin_eval.cases.case import Case, Plugin
 from pytest_plugin_eval.cases.manifest import declared_servers
 
 __all__ = [
+    "INPUT_PATH",
+    "PLACEHOLDER",
+    "REPLAY",
     "Condition",
     "Expectation",
     "MockServer",
@@ -31,6 +34,14 @@ __all__ = [
 ]
 
 REPLAY = ".replay"
+"""Below a `mocks` directory: adopted recordings, in a directory for each server."""
+INPUT_PATH = r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*"
+"""A field of a call's input."""
+PLACEHOLDER = re.compile(
+    rf"\{{\{{\s*(?:input\.(?P<input>{INPUT_PATH})"
+    rf"|file:\s*(?P<file>(?!\s)(?:[^{{}}]|\{{input\.{INPUT_PATH}\}})+?))\s*\}}\}}"
+)
+"""What is filled in where a mock answers."""
 _OUTSIDE_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,6 +17,8 @@ from pytest_plugin_eval.cases.documents import MOCKS
 from pytest_plugin_eval.cases.frontmatter import UnterminatedError, decoded, split_frontmatter
 from pytest_plugin_eval.cases.grader_specs import PatternCheck
 from pytest_plugin_eval.cases.mock import (
+    PLACEHOLDER,
+    REPLAY,
     Condition,
     Mocks,
     MockServer,
@@ -36,6 +39,7 @@ __all__ = ["load_mocks"]
 SERVER_FILE = "_server.md"
 TOOL_LIST = "_tools.json"
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
+_LIKE_A_PLACEHOLDER = re.compile(r"\{\{[^{}\n]{0,60}\}{0,2}")
 _FIXTURE = re.compile(r"\{\{\s*file:\s*([^{}\s][^{}]*?)\s*\}\}")
 
 
@@ -86,7 +90,10 @@ class _Loader:
     def look_into(self, mocks: str) -> None:
         """Note the servers in a `mocks` directory; what is noted later wins, file by file."""
         for entry in self._entries(mocks):
-            if not os.path.isdir(entry.path) or not self._stays(entry.path):
+            if not os.path.isdir(entry.path):
+                self._doubt_file(entry)
+                continue
+            if not self._stays(entry.path):
                 continue
             if not _NAME.fullmatch(entry.name):
                 self._report.error(
@@ -101,6 +108,11 @@ class _Loader:
                 if self._is_read(file.name) and self._stays(file.path):
                     server.files[file.name] = file.path
 
+    def _doubt_file(self, entry: os.DirEntry[str]) -> None:
+        if entry.name.endswith(".md") or entry.name == TOOL_LIST:
+            text = "mocks nothing, expected it in a directory that is called like the server"
+            self._report.warning(entry.path, text)
+
     def server(self, name: str) -> MockServer | None:
         """Return one server, ``None`` when nothing answers for it."""
         found = self.found[name]
@@ -110,10 +122,19 @@ class _Loader:
         # What is doubtful about broken files is told when they are mended.
         if len(self._report.errors) == errors:
             self._doubt(found, tools, listed)
+            self._doubt_recordings(found)
         whole = self.documents.get(found.files.get(SERVER_FILE, ""))
         order = dict.fromkeys((*(whole.tools if whole else ()), *sorted(tools)))
         listing = tuple(tools[tool] for tool in order if tool in tools)
         return MockServer(name=name, tools=listing) if listing else None
+
+    def _doubt_recordings(self, found: _Found) -> None:
+        for directory in found.directories:
+            mocks, server = os.path.split(directory)
+            for entry in self._entries(os.path.join(mocks, REPLAY, server)):
+                if entry.name.endswith(".json") and not _is_object(entry.path):
+                    text = "is no recording, expected a JSON object, and is left out of account"
+                    self._report.warning(entry.path, text)
 
     def _doubt(self, found: _Found, tools: Iterable[str], listed: Mapping[str, ToolEntry]) -> None:
         unlisted = ", ".join(sorted(tool for tool in tools if tool not in listed))
@@ -143,12 +164,14 @@ class _Loader:
                 )
             elif spec := self._spec(path, is_server=False):
                 self._check_fixtures(path, spec)
+                self._check_placeholders(path, spec)
                 yield self._tool(tool, path, spec)
 
     def _of_server_file(self, path: str, found: _Found) -> Iterator[MockTool]:
         spec = self._spec(path, is_server=True)
         if spec is None:
             return
+        self._check_placeholders(path, spec)
         for tool in spec.tools:
             own = found.files.get(f"{tool}.md")
             if own is None:
@@ -190,6 +213,18 @@ class _Loader:
                     f"{path}:{line}", f"the fixture {value_shown(match[1])} does not exist"
                 )
 
+    def _check_placeholders(self, path: str, spec: FileSpec) -> None:
+        """Tell of what looks like a placeholder and is none."""
+        # As long as before, so that places stay where they are.
+        rest = PLACEHOLDER.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), spec.body)
+        for match in _LIKE_A_PLACEHOLDER.finditer(rest):
+            line = spec.document.body_line + rest.count("\n", 0, match.start())
+            self._report.warning(
+                f"{path}:{line}",
+                f"{value_shown(match[0])} is no placeholder and stays as it is, expected"
+                " {{input.FIELD}} or {{file:PATH}}",
+            )
+
     def _tool_list(self, path: str | None) -> Mapping[str, ToolEntry]:
         text = self._text(path) if path else None
         return {} if path is None or text is None else parse_tool_list(path, text, self._report)
@@ -213,10 +248,14 @@ class _Loader:
             self._report.error(path, "is not a regular file")
             return None
         try:
-            return decoded(Path(path).read_bytes())
+            data = Path(path).read_bytes()
         except OSError as error:
             self._report.error(path, f"cannot be read: {error.strerror}")
             return None
+        if b"\0" in data:
+            self._report.error(path, "is a binary file, expected text in UTF-8")
+            return None
+        return decoded(data)
 
     def _stays(self, path: str) -> bool:
         """Tell whether a path is no link, or one that stays inside the eval directory (D11)."""
@@ -230,6 +269,13 @@ class _Loader:
             return True
         text = f"is a link to {target!r}, outside the eval directory; put a copy in its place"
         self._report.error(path, text)
+        return False
+
+
+def _is_object(path: str) -> bool:
+    try:
+        return isinstance(json.loads(Path(path).read_bytes()), dict)
+    except (OSError, ValueError, RecursionError):
         return False
 
 

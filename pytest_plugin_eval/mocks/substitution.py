@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pytest_plugin_eval.cases.case_paths import within
 from pytest_plugin_eval.cases.frontmatter import decoded
-from pytest_plugin_eval.cases.mock import MockTool
+from pytest_plugin_eval.cases.mock import INPUT_PATH, PLACEHOLDER, MockTool
 from pytest_plugin_eval.mocks.values import (
     MISSING,
     json_numbers,
@@ -22,12 +22,7 @@ from pytest_plugin_eval.records.jsjson import stringify
 
 __all__ = ["MockToolError", "substituted"]
 
-_PATH = r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*"
-_PLACEHOLDER = re.compile(
-    rf"\{{\{{\s*(?:input\.(?P<input>{_PATH})"
-    rf"|file:\s*(?P<file>(?!\s)(?:[^{{}}]|\{{input\.{_PATH}\}})+?))\s*\}}\}}"
-)
-_FIELD = re.compile(rf"\{{input\.({_PATH})\}}")
+_FIELD = re.compile(rf"\{{input\.({INPUT_PATH})\}}")
 _SEGMENT = re.compile(r"[A-Za-z0-9._-]+")
 FIXTURE_LIMIT = 16 << 20
 
@@ -44,7 +39,7 @@ def substituted(tool: MockTool, inputs: Mapping[str, object]) -> str:
     # All paths are looked at before any file is: of several faults the worse one is told.
     paths = {
         match.start(): _fixture(tool, match["file"], inputs)
-        for match in _PLACEHOLDER.finditer(tool.body)
+        for match in PLACEHOLDER.finditer(tool.body)
         if match["input"] is None
     }
 
@@ -53,7 +48,7 @@ def substituted(tool: MockTool, inputs: Mapping[str, object]) -> str:
             return _input_text(value_at(inputs, match["input"]))
         return _content(*paths[match.start()])
 
-    return _PLACEHOLDER.sub(filled, tool.body)
+    return PLACEHOLDER.sub(filled, tool.body)
 
 
 def _input_text(value: object) -> str:

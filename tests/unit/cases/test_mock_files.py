@@ -298,6 +298,35 @@ def test_tools_stand_as_the_server_s_file_names_them_then_by_name(tmp_path: Path
             {"mocks/solo/t.md": "a\n{{file:no.txt}}", "mocks/solo/_tools.json": TOOLS},
             "mocks/solo/t.md:2: the fixture 'no.txt' does not exist",
         ),
+        ({"mocks/loose.md": "x"}, "mocks/loose.md: mocks nothing, expected it in a directory"),
+        ({"it/mocks/_tools.json": TOOLS}, "it/mocks/_tools.json: mocks nothing, expected it in"),
+        *(
+            (
+                {
+                    "mocks/solo/t.md": f"---\ntype: {kind}\n---\n{{{{input.a}}}}\n{text} b",
+                    "mocks/solo/_tools.json": TOOLS,
+                },
+                f"mocks/solo/t.md:5: '{shown}' is no placeholder and stays as it is, expected",
+            )
+            for kind in ("fixed", "agent")
+            for text, shown in (
+                ("{{inputt.x}}", "{{inputt.x}}"),
+                ("{{ input }}", "{{ input }}"),
+                ("{{input.x}", "{{input.x}"),
+                ("{{input.x", "{{input.x b"),
+            )
+        ),
+        *(
+            (
+                {
+                    "mocks/solo/t.md": "x",
+                    "mocks/solo/_tools.json": TOOLS,
+                    "mocks/.replay/solo/t-1.json": text,
+                },
+                "mocks/.replay/solo/t-1.json: is no recording, expected a JSON object",
+            )
+            for text in ("{", "[]", "[" * 100_000, "")
+        ),
     ],
 )
 def test_what_is_probably_a_mistake_is_a_warning(
@@ -306,6 +335,27 @@ def test_what_is_probably_a_mistake_is_a_warning(
     (warning,) = load(tmp_path, files).warnings
 
     assert warning.removeprefix(f"{tmp_path}/evals/").startswith(expected)
+
+
+@pytest.mark.parametrize("body", ["{{input.a}} {{ file:f.txt }}", '{"a": {"b": 1}} {x}', "}}"])
+def test_what_is_as_it_should_be_is_not_told(tmp_path: Path, body: str) -> None:
+    files = {
+        "mocks/README.txt": "x",
+        "mocks/solo/t.md": body,
+        "mocks/solo/f.txt": "x",
+        "mocks/solo/_tools.json": TOOLS,
+        "mocks/.replay/solo/t-1.json": '{"output": "x"}',
+        "mocks/.replay/solo/notes.txt": "x",
+    }
+
+    assert load(tmp_path, files).warnings == ()
+
+
+@pytest.mark.parametrize("name", ["t.md", "_server.md", "_tools.json"])
+def test_a_binary_file_is_no_mock(tmp_path: Path, name: str) -> None:
+    found = problems(tmp_path, {f"mocks/solo/{name}": b"\x89PNG\0\xff", "mocks/solo/u.md": "x"})
+
+    assert found[0] == f"mocks/solo/{name}: is a binary file, expected text in UTF-8"
 
 
 def test_a_link_out_of_the_eval_directory_is_refused(tmp_path: Path) -> None:
