@@ -362,6 +362,7 @@ class EvalController:
         from pytest_plugin_eval.pytest_side.exit_status import exit_status
         from pytest_plugin_eval.pytest_side.rerun_cache import translate_verdicts
 
+        self.place.remove()  # also where the loop was not reached, or a worker came to it late
         translate_verdicts(
             self._config, {case: sorted(p.expected) for case, p in self.cases.items()}
         )

@@ -46,7 +46,8 @@ class SessionPlace:
     def money(self) -> Path:
         """Return the directory, made here, in which the workers of this machine share a ledger."""
         directory = self.path / "money"
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for made in (self.path, directory):  # prompts of cases lie there: for nobody else
+            made.mkdir(mode=0o700, exist_ok=True)
         if self._lock is None:
             from filelock import FileLock
 

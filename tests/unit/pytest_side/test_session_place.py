@@ -96,6 +96,7 @@ def test_directory_is_made_with_the_first_worker_and_gone_at_the_end(base: Path)
 
     place.money()
     is_locked = (place.path / LOCK).exists()
+    mode = place.path.stat().st_mode & 0o777
     place.remove()
 
-    assert (before, is_locked, list(base.iterdir())) == ([], True, [])
+    assert (before, is_locked, mode, list(base.iterdir())) == ([], True, 0o700, [])
