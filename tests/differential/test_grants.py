@@ -134,6 +134,13 @@ def test_not_granted(suite: Suite) -> None:
     assert len(told) == 2
 
 
+def test_grant_that_is_taken_back(suite: Suite) -> None:
+    suite.case("a", OK, front={"allowed_tools": ["Write", "Edit", "Read"]})
+    options = ("--allow-tools", "Write", "Edit", "--disallow-tools", "Write")
+
+    check("grant taken back", run(suite, [write("a.txt")], *options))
+
+
 @pytest.fixture
 def outside() -> Iterator[dict[str, str]]:
     """Return variables that put the run directories of both outside of ``/tmp``, below a home."""

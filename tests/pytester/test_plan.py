@@ -137,6 +137,18 @@ def test_not_granted_tools_and_useless_graders_are_told_before_the_runs(
     )
 
 
+@pytest.mark.parametrize("tool", ["wriet", "write"])
+def test_misspelt_grant_is_refused_before_any_run(
+    suite: Suite, agent: StandInAgent, tool: str
+) -> None:
+    suite.case("first", front="runs: 1")
+
+    result = suite.pytester.runpytest("evals", f"--eval-allow-tools={tool}")
+
+    assert (result.ret, agent.requests) == (pytest.ExitCode.USAGE_ERROR, [])
+    result.stderr.fnmatch_lines([f"*'{tool}' is no tool, did you mean 'Write'[?]"])
+
+
 @pytest.mark.parametrize("workers", ["0", "1"])
 def test_advice_is_of_the_selected_cases_alone(
     suite: Suite, agent: StandInAgent, workers: str
