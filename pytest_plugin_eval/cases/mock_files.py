@@ -308,6 +308,9 @@ def _document(path: str, text: str, report: Report) -> Document | None:
         shown = value_shown(fields)
         report.error(f"{path}:2", f"expected a mapping of keys to values, got {shown}")
         return None
+    for key, line in yaml12.repeated_keys(split.frontmatter).items():
+        name = ".".join(map(str, key))
+        report.warning(f"{path}:{line + 1}", f"{name} stands here twice, and only this one counts")
     return Document(
         path, split.frontmatter, fields, split.body, lines_before=1, body_line=split.body_line
     )

@@ -28,7 +28,7 @@ try:
 except ImportError:  # PyYAML built without libyaml: slower, same events
     from pytest_plugin_eval.cases.yaml_fallback import PythonParser as _Parser  # type: ignore[assignment]
 
-__all__ = ["Path", "YamlError", "line_numbers", "load"]
+__all__ = ["Path", "YamlError", "line_numbers", "load", "repeated_keys"]
 
 Path: TypeAlias = tuple[str | int, ...]
 """Where a value stands in a document: keys and indexes from the top."""
@@ -88,6 +88,13 @@ def line_numbers(text: str) -> dict[Path, int]:
     lines: dict[Path, int] = {}
     _read(text, lines)
     return lines
+
+
+def repeated_keys(text: str) -> dict[Path, int]:
+    """Return the 1-based line of every key of a text that loads which stands further up already."""
+    lines = _Repeats()
+    _read(text, lines)
+    return lines.repeated
 
 
 def plain_value(text: str) -> object:
@@ -167,6 +174,19 @@ def _unmasked(value: object, done: dict[int, object]) -> object:
     done[id(value)] = fields
     fields.update({_unmasked(key, done): _unmasked(each, done) for key, each in value.items()})
     return fields
+
+
+class _Repeats(dict[Path, int]):
+    """Lines of keys, and of those that were noted twice."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.repeated: dict[Path, int] = {}
+
+    def __setitem__(self, path: Path, line: int) -> None:
+        # A text may be read anew from its beginning, which finds the same lines.
+        if self.setdefault(path, line) < line:
+            self.repeated[path] = line
 
 
 class _Builder:

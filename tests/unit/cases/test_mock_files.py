@@ -298,6 +298,17 @@ def test_tools_stand_as_the_server_s_file_names_them_then_by_name(tmp_path: Path
             {"mocks/solo/t.md": "a\n{{file:no.txt}}", "mocks/solo/_tools.json": TOOLS},
             "mocks/solo/t.md:2: the fixture 'no.txt' does not exist",
         ),
+        *(
+            (
+                {"mocks/solo/t.md": front(text), "mocks/solo/_tools.json": TOOLS},
+                f"mocks/solo/t.md:{line}: {key} stands here twice, and only this one counts",
+            )
+            for text, line, key in (
+                ("type: agent\ntype: fixed", 3, "type"),
+                ("expect:\n  a: string\n  a: number", 4, "expect.a"),
+                ("expect:\n  a: 'x\u0001\u2028'\n  b: x\n  'a': x", 5, "expect.a"),
+            )
+        ),
         ({"mocks/loose.md": "x"}, "mocks/loose.md: mocks nothing, expected it in a directory"),
         ({"it/mocks/_tools.json": TOOLS}, "it/mocks/_tools.json: mocks nothing, expected it in"),
         *(
@@ -335,6 +346,13 @@ def test_what_is_probably_a_mistake_is_a_warning(
     (warning,) = load(tmp_path, files).warnings
 
     assert warning.removeprefix(f"{tmp_path}/evals/").startswith(expected)
+
+
+@pytest.mark.parametrize("text", ["expect: {a: {b: x}, c: {b: x}}", "expect:\n  a: '\u0001'"])
+def test_keys_of_different_places_are_not_repeated(tmp_path: Path, text: str) -> None:
+    files = {"mocks/solo/t.md": front(text), "mocks/solo/_tools.json": TOOLS}
+
+    assert load(tmp_path, files).warnings == ()
 
 
 @pytest.mark.parametrize("body", ["{{input.a}} {{ file:f.txt }}", '{"a": {"b": 1}} {x}', "}}"])
