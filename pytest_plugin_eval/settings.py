@@ -86,4 +86,3 @@ class Settings:
     """Chosen by ``plugin-eval run``; ``None``: the nearest plugin of each eval directory."""
     plugin_id: str | None = None
     """Of the installed plugin that ``plugin-eval run`` was given by name."""
-
