@@ -65,7 +65,7 @@ def run(
         ([body("<p>bad</p>", status=502)], Ending.AGENT_ERROR, "exit 1: API Error: 502"),
         ([error(529)], Ending.AGENT_ERROR, "exit 1: API Error: 529"),
         ([drop()], Ending.AGENT_ERROR, "exit 1: API Error"),
-        ([drop(after_events=2)], Ending.AGENT_ERROR, "exit 1: API Error"),
+        ([drop(after_events=1)], Ending.AGENT_ERROR, "exit 1: API Error"),
         (
             [turn("half a word", faults=[drop(after_events=3)] * ALWAYS)],
             Ending.AGENT_ERROR,
@@ -125,7 +125,7 @@ def test_ending(
         (error(429), Ending.AGENT_ERROR),
         (error(529), Ending.AGENT_ERROR),
         (drop(), Ending.AGENT_ERROR),
-        (drop(after_events=2), Ending.AGENT_ERROR),
+        (drop(after_events=1), Ending.AGENT_ERROR),
         (body(""), Ending.AGENT_ERROR),
         (body("<html>"), Ending.AGENT_ERROR),
     ],

@@ -107,12 +107,19 @@ def asked(session: Sessions) -> int:
     )
 
 
+def _works_in(process: int, place: str) -> bool:
+    try:
+        return Path(f"/proc/{process}/cwd").samefile(place)
+    except OSError:  # it has ended since it was found
+        return False
+
+
 def slow_agent(session: Sessions) -> int:
     """Return the process of the second agent that asked."""
     (request,) = (one for one in session.api.messages if one.choice and one.choice.run == 1)
     place = read_conversation(request.body, request.headers).cwd
     assert place is not None
-    there = {one for one in agents_in(session.runs) if Path(f"/proc/{one}/cwd").samefile(place)}
+    there = {one for one in agents_in(session.runs) if _works_in(one, place)}
     # The agent, not a child of it.
     (agent,) = (one for one in there if _parent(one) not in there)
     return agent
