@@ -8,6 +8,7 @@ __all__ = [
     "EvalError",
     "JudgeError",
     "PytestPluginEvalWarning",
+    "QualityError",
     "RecordError",
     "SettingsError",
 ]
@@ -52,6 +53,10 @@ class JudgeError(EvalError):
         self.status = status
         self.slow_down_until = slow_down_until
         self.garbled = garbled
+
+
+class QualityError(EvalError):
+    """A skill or plugin that cannot be scored, in one line that names the file."""
 
 
 class RecordError(EvalError):

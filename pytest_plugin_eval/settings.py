@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-__all__ = ["Ablation", "Mocks", "Mode", "Settings"]
+__all__ = ["Ablation", "Depth", "Mocks", "Mode", "Settings"]
 
 
 class Mode(StrEnum):
@@ -31,6 +31,15 @@ class Ablation(StrEnum):
 
     NONE = "none"
     WITH_WITHOUT = "with-without"
+
+
+class Depth(StrEnum):
+    """Which layers of the quality score run; each depth holds those before it."""
+
+    QUICK = "quick"
+    STANDARD = "standard"
+    DEEP = "deep"
+    THOROUGH = "thorough"
 
 
 # Made in each session of the environment: methods that nobody calls take a third of the time.
@@ -76,6 +85,17 @@ class Settings:
     trust: bool = False
     """The user asserts trust in the plugins' directories."""
     free_only: bool = False
+    depth: Depth = Depth.QUICK
+    """Of the composite score."""
+    min_composite: float | None = None
+    """0 to 100; below it the session fails."""
+    score: bool = False
+    """Collect skills as items."""
+    html_path: Path | None = None
+    shard: tuple[int, int] = (1, 1)
+    """This machine's part and the number of parts, from 1."""
+    durations: Path | None = None
+    """Saved results that say how long each case takes, to balance shards by."""
     agent_path: Path | None = None
     run_root: Path | None = None
     evals: bool = False

@@ -1,0 +1,1 @@
+"""The composite quality score of skills and plugins. Spec: quality-score."""
