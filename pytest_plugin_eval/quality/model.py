@@ -37,7 +37,7 @@ class Dimension(StrEnum):
     OUTPUT_QUALITY = "output_quality"
     SCOPE_CALIBRATION = "scope_calibration"
     PROGRESSIVE_DISCLOSURE = "progressive_disclosure"
-    TOKEN_EFFICIENCY = "token_efficiency"
+    TOKEN_EFFICIENCY = "token_efficiency"  # noqa: S105 -- of a language model
     ROBUSTNESS = "robustness"
     STRUCTURAL_COMPLETENESS = "structural_completeness"
     CODE_TEMPLATE_QUALITY = "code_template_quality"
