@@ -166,6 +166,8 @@ def _case(case: CaseResult) -> dict[str, object]:
     }
     if info.advisories:
         fields["advisories"] = list(info.advisories)
+    if info.grader_advisories:
+        fields["graderAdvisories"] = dict(info.grader_advisories)
     hints = (*info.hints, *judge_hints(case.runs))
     if hints:
         fields["hints"] = list(hints)
@@ -175,6 +177,11 @@ def _case(case: CaseResult) -> dict[str, object]:
     fields["tags"] = list(info.tags)
     fields["notGranted"] = list(info.not_granted)
     fields["warnings"] = list(info.warnings)
+    fields["plan"] = {
+        "with": info.plan.with_runs,
+        "without": info.plan.without_runs,
+        "twoArms": info.plan.two_arms,
+    }
     return fields
 
 
@@ -227,6 +234,10 @@ def _run(run: RunReport) -> dict[str, object]:
     fields["attempts"] = outcome.attempts
     if run.is_taken_over:
         fields["takenOver"] = True
+    # Not to be had from the sum by subtraction, which rounds.
+    fields["agentCostUsd"] = outcome.cost_usd
+    known = {"agentKnownUsd": outcome.known_cost_usd, "judgeKnownUsd": run.judge_known_usd}
+    fields |= {name: usd for name, usd in known.items() if usd}
     without_verdict = [v for v in run.verdicts if v.status not in _REACHED]
     if without_verdict:
         fields["gradersWithoutVerdict"] = [_no_verdict(v) for v in without_verdict]

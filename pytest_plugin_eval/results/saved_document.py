@@ -6,10 +6,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pytest_plugin_eval.errors import EvalError
-from pytest_plugin_eval.records.model import Arm
+from pytest_plugin_eval.records.model import Arm, Ending
 from pytest_plugin_eval.scoring.model import VerdictStatus
 from pytest_plugin_eval.text import shown
 
@@ -32,7 +32,13 @@ class Standing(_Saved):
     passed: bool | None = None
     status: VerdictStatus | None = None
     """Of a grader without a verdict."""
+    weight: float | None = None
+    with_only: Annotated[bool, Field(alias="withOnly")] = False
+    scored: bool = True
     votes: Annotated[tuple[bool, ...] | None, Field(alias="judgeVotes")] = None
+    evidence: str | None = None
+    unreadable_votes: Annotated[int, Field(alias="unreadableVotes")] = 0
+    judge_model: Annotated[str | None, Field(alias="judgeModel")] = None
 
     @property
     def outcome(self) -> VerdictStatus:
@@ -47,9 +53,39 @@ class SavedRun(_Saved):
 
     number: Annotated[int | None, Field(alias="run")] = None
     score: float | None
+    passed: bool = False
     measured: bool = True
+    unmeasured_reason: Annotated[str | None, Field(alias="unmeasuredReason")] = None
+    ending: Ending | None = None
+    """``None``: the reference's, which does not tell it."""
+    error: str | None = None
+    turns: int = 0
+    attempts: int = 1
+    cost_usd: Annotated[float | None, Field(alias="costUsd")] = 0.0
+    agent_cost_usd: Annotated[float | None, Field(alias="agentCostUsd")] = None
+    judge_cost_usd: Annotated[float | None, Field(alias="judgeCostUsd")] = 0.0
+    agent_known_usd: Annotated[float, Field(alias="agentKnownUsd")] = 0.0
+    judge_known_usd: Annotated[float, Field(alias="judgeKnownUsd")] = 0.0
+    duration_s: Annotated[float | None, Field(alias="durationSeconds")] = 0.0
+    started_at: Annotated[str, Field(alias="startedAt")] = ""
+    trace_path: Annotated[str | None, Field(alias="tracePath")] = None
+    skipped_paid: Annotated[bool, Field(alias="skippedPaidGraders")] = False
+    is_taken_over: Annotated[bool, Field(alias="takenOver")] = False
+    aborted: dict[str, str] | None = None
+    mocks: dict[str, object] | None = None
+    provenance: dict[str, str] = {}
+    notes: tuple[str, ...] = ()
     graders: tuple[Standing, ...]
     without_verdict: Annotated[tuple[Standing, ...], Field(alias="gradersWithoutVerdict")] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_the_reference(cls, fields: object) -> object:
+        """Tell a run that was lost where the document does not: there it has a score of 0."""
+        if isinstance(fields, dict) and "measured" not in fields:
+            is_lost = fields.get("error") is not None and "aborted" not in fields
+            return {**fields, "measured": not is_lost}
+        return fields
 
     @property
     def standings(self) -> dict[str, Standing]:
@@ -64,7 +100,16 @@ class _Arms(_Saved):
 
 class _CaseAggregates(_Saved):
     score: float | None = None
+    pass_rate: Annotated[float | None, Field(alias="passRate")] = None
+    score_without: Annotated[float | None, Field(alias="scoreWithout")] = None
     delta: float | None = None
+    withheld: str | None = None
+
+
+class _Plan(_Saved):
+    with_runs: Annotated[int, Field(alias="with")]
+    without_runs: Annotated[int, Field(alias="without")]
+    two_arms: Annotated[bool, Field(alias="twoArms")]
 
 
 class SavedCase(_Saved):
@@ -72,8 +117,24 @@ class SavedCase(_Saved):
 
     name: str
     id: Annotated[str, Field(alias="dir")]
+    source: str = ""
+    prompt: Annotated[str, Field(alias="promptMarkdown")] = ""
+    model: str | None = None
+    own_runs: Annotated[int, Field(alias="runsPerCase")] = 3
+    plan: _Plan | None = None
+    """``None``: the reference's, or written by an early version."""
+    timeout_s: Annotated[int, Field(alias="timeoutSeconds")] = 300
+    max_turns: Annotated[int, Field(alias="maxTurns")] = 10
+    graders: tuple[dict[str, object], ...] = ()
     arms: _Arms
+    advisories: tuple[str, ...] = ()
+    grader_advisories: Annotated[dict[str, str], Field(alias="graderAdvisories")] = {}
+    hints: tuple[str, ...] = ()
     aggregates: _CaseAggregates
+    passed: bool | None = None
+    tags: tuple[str, ...] = ()
+    not_granted: Annotated[tuple[str, ...], Field(alias="notGranted")] = ()
+    warnings: tuple[str, ...] = ()
 
     def runs(self) -> dict[tuple[Arm, int], SavedRun]:
         """Return the runs by arm and number; those without a number are counted."""
@@ -87,21 +148,43 @@ class SavedCase(_Saved):
         }
 
 
+class _NotStarted(_Saved):
+    case: str
+    runs: tuple[str, ...]
+    reason: str
+
+
 class _Suite(_Saved):
     root: str
     ablation: str
     threshold: float
+    concurrency: int = 1
+    plugins: tuple[dict[str, str], ...] = ()
     eval_dir: Annotated[str | None, Field(alias="evalDir")] = None
     free_only: Annotated[bool, Field(alias="freeOnly")] = False
     min_delta: Annotated[float | None, Field(alias="minDelta")] = None
     judge_model: Annotated[str | None, Field(alias="judgeModel")] = None
+    judge_models: Annotated[tuple[str, ...], Field(alias="judgeModels")] = ()
     model: Annotated[str | None, Field(alias="modelOverride")] = None
+    plugin_id: Annotated[str | None, Field(alias="pluginId")] = None
+    case_filter: Annotated[str | None, Field(alias="caseFilter")] = None
+    tag_filters: Annotated[tuple[str, ...], Field(alias="tagFilters")] = ()
+    spent_usd: Annotated[float, Field(alias="spentUsd")] = 0.0
+    ceiling_usd: Annotated[float | None, Field(alias="maxCostUsd")] = None
+    not_started: Annotated[tuple[str, ...], Field(alias="notStarted")] = ()
+    runs_not_started: Annotated[tuple[_NotStarted, ...], Field(alias="runsNotStarted")] = ()
+    runs_taken_over: Annotated[int, Field(alias="runsTakenOver")] = 0
+    recorded: str = ""
 
 
 class SavedDocument(_Saved):
     """A result document, ours or the reference's."""
 
     schema_version: Annotated[int, Field(alias="schemaVersion")]
+    claude_version: Annotated[str, Field(alias="claudeVersion")] = ""
+    started_at: Annotated[str, Field(alias="startedAt")] = ""
+    duration_s: Annotated[float | None, Field(alias="durationSeconds")] = 0.0
+    load_errors: Annotated[tuple[str, ...], Field(alias="loadErrors")] = ()
     harness: dict[str, str] | None = None
     """Who wrote it; ``None``: the reference."""
     partial_reason: Annotated[str | None, Field(alias="partialReason")] = None

@@ -167,7 +167,7 @@ def test_runs_without_a_number_are_counted() -> None:
         pytest.param("{}", "old.json: is no result document: schemaVersion: ", id="object"),
         pytest.param(
             document_text(one((verdict("P"),))).replace('"passed": true', '"passed": "perhaps"'),
-            "old.json: is no result document: cases.0.arms.with.0.graders.0.passed: ",
+            "old.json: is no result document: cases.0.arms.with.0.passed: ",
             id="bad-value",
         ),
         pytest.param(
