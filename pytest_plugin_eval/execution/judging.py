@@ -40,10 +40,12 @@ def find_judge(
     agent_path: Path | None,
     run_root: Path | None,
     slow_down: SlowDown = lambda _: None,
+    needed_by: str = "llm and baseline graders",
 ) -> JudgeBackend:
     """Return the back end for this machine, to be closed.
 
-    *slow_down* is told, while a call goes on, until when the service asked for a pause.
+    *slow_down* is told, while a call goes on, until when the service asked for a pause;
+    *needed_by* is who has to do without, for the message.
     Raises `JudgeError`, which says what to install or set, when there is none.
     """
     secrets = operator_secrets(env)
@@ -58,7 +60,7 @@ def find_judge(
         program = _Program(binary, env=env, run_root=run_root, slow_down=slow_down)
     except AgentError as error:
         raise JudgeError(
-            f"no judge for llm and baseline graders: {hurdle} to ask the Messages API, or make the"
+            f"no judge for {needed_by}: {hurdle} to ask the Messages API, or make the"
             f" agent binary usable: {error}"
         ) from error
     return AgentBinary(

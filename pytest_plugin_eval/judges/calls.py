@@ -80,6 +80,11 @@ class Calls:
         costs: list[float | None] = []
         return _answer(self._reply(request, costs), costs)
 
+    def reply(self, request: JudgeRequest) -> Answer | Trouble:
+        """Return the reply as it came, also one without any text."""
+        costs: list[float | None] = []
+        return _answer(self._reply(request, costs, may_be_blank=True), costs)
+
     def at_ceiling(self) -> Trouble | None:
         """Return that nothing may be paid for any more, ``None`` while something may."""
         if self._ledger.may_start():
@@ -95,14 +100,16 @@ class Calls:
         text = f"the price of judge model {shown(model)} is unknown, and a cost ceiling is set"
         return Trouble(text, refused=True)
 
-    def _reply(self, request: JudgeRequest, costs: list[float | None]) -> JudgeReply | Trouble:
+    def _reply(
+        self, request: JudgeRequest, costs: list[float | None], *, may_be_blank: bool = False
+    ) -> JudgeReply | Trouble:
         """Make a call, and once more where the answer was none or a pause was asked for (D2)."""
         for is_last in (False, True):
             obstacle = self._obstacle(request.model)
             if obstacle is not None:
                 return obstacle
             try:
-                return self._made(request, costs)
+                return self._made(request, costs, may_be_blank=may_be_blank)
             except JudgeError as error:
                 self._heed(error)
                 if is_last or not (error.garbled or error.slow_down_until is not None):
@@ -111,7 +118,9 @@ class Calls:
                 return Trouble(f"{type(error).__name__}: {error}", has_failed=True)
         raise AssertionError("the last turn returns")
 
-    def _made(self, request: JudgeRequest, costs: list[float | None]) -> JudgeReply:
+    def _made(
+        self, request: JudgeRequest, costs: list[float | None], *, may_be_blank: bool
+    ) -> JudgeReply:
         with self._ledger.call() as call:
             try:
                 reply = self._found().ask(request)
@@ -123,7 +132,7 @@ class Calls:
             finally:
                 costs.append(call.cost_usd)
         self._has_answered = True
-        if not (reply.text or "").strip():
+        if not may_be_blank and not (reply.text or "").strip():
             raise JudgeError("the judge answered without any text", garbled=True)
         return reply
 

@@ -9,7 +9,15 @@ from collections.abc import Mapping
 from enum import StrEnum
 from urllib.parse import urlsplit
 
-__all__ = ["Cloud", "cloud_of", "is_alias", "resolve_model", "variable_of"]
+__all__ = [
+    "Cloud",
+    "agent_model",
+    "cloud_of",
+    "is_alias",
+    "middle_model",
+    "resolve_model",
+    "variable_of",
+]
 
 _IDS = {
     "haiku": "claude-haiku-5-5",
@@ -18,6 +26,7 @@ _IDS = {
 }
 _AGENT_DEFAULT = "opus"
 _SMALL_FAST = "haiku"
+_MIDDLE = "sonnet"
 _LONG_CONTEXT = "[1m]"
 _OWN_HOST = "api.anthropic.com"
 _OFF = ("", "0", "false", "no", "off")
@@ -71,14 +80,28 @@ def variable_of(alias: str) -> str:
     return f"ANTHROPIC_DEFAULT_{alias.upper()}_MODEL"
 
 
+def agent_model(env: Mapping[str, str]) -> str:
+    """Return the model, maybe an alias, that the agent takes where none is named."""
+    return env.get("ANTHROPIC_MODEL") or _AGENT_DEFAULT
+
+
+def middle_model(env: Mapping[str, str]) -> str:
+    """Return the model, maybe an alias, between the default judge and the agent's."""
+    if env.get(variable_of(_MIDDLE)) or not _is_elsewhere(env):
+        return _MIDDLE
+    return agent_model(env)
+
+
 def _default(env: Mapping[str, str]) -> str:
     chosen = env.get("ANTHROPIC_SMALL_FAST_MODEL") or env.get(variable_of(_SMALL_FAST))
     if chosen:
         return chosen
-    # A gateway may have no other model than that of the agent.
-    if cloud_of(env) is None and _has_gateway(env):
-        return env.get("ANTHROPIC_MODEL") or _AGENT_DEFAULT
-    return _SMALL_FAST
+    return agent_model(env) if _is_elsewhere(env) else _SMALL_FAST
+
+
+def _is_elsewhere(env: Mapping[str, str]) -> bool:
+    """Tell whether a gateway answers: it may have no other model than that of the agent."""
+    return cloud_of(env) is None and _has_gateway(env)
 
 
 def _has_gateway(env: Mapping[str, str]) -> bool:

@@ -13,7 +13,15 @@ from collections.abc import Sequence
 from pytest_plugin_eval.judges.base import Image
 from pytest_plugin_eval.judges.poll import Poll
 
-__all__ = ["PROMPT_VERSION", "SYSTEM", "baseline_poll", "image_poll", "text_poll"]
+__all__ = [
+    "PROMPT_VERSION",
+    "SYSTEM",
+    "baseline_poll",
+    "image_poll",
+    "mark_of",
+    "quoted",
+    "text_poll",
+]
 
 PROMPT_VERSION = 1
 """Part of what a recorded vote answers: with another wording, votes are asked for again."""
@@ -37,10 +45,10 @@ _MARK_LENGTH = 16
 
 def text_poll(grader: str, criteria: str, label: str, evidence: str) -> Poll:
     """Return the question whether a text meets the criteria; *label* says which text it is."""
-    mark = _mark(evidence)
+    mark = mark_of(evidence)
     text = (
         f"Criterion:\n{criteria}\n\n"
-        f"{_quoted(f'Output of the agent ({label})', evidence, mark)}\n\n"
+        f"{quoted(f'Output of the agent ({label})', evidence, mark)}\n\n"
         f"{_ASK}"
     )
     return _poll(grader, (text,), ("text", criteria, label, evidence))
@@ -59,13 +67,13 @@ def image_poll(grader: str, criteria: str, label: str, image: Image) -> Poll:
 
 def baseline_poll(grader: str, criteria: str, baseline: str, new: str) -> Poll:
     """Return the question whether a trace meets the criteria as well as a reference trace."""
-    mark = _mark(f"{baseline}\n{new}")
+    mark = mark_of(f"{baseline}\n{new}")
     text = (
         "Two runs of a coding agent, event by event: BASELINE, the one to be compared with, and "
         "NEW, the one to be judged.\n\n"
         f"Criterion:\n{criteria}\n\n"
-        f"{_quoted('BASELINE', baseline, mark)}\n\n"
-        f"{_quoted('NEW', new, mark)}\n\n"
+        f"{quoted('BASELINE', baseline, mark)}\n\n"
+        f"{quoted('NEW', new, mark)}\n\n"
         f"{_ASK_NEW}"
     )
     return _poll(grader, (text,), ("baseline", criteria, baseline, new))
@@ -77,11 +85,12 @@ def _poll(grader: str, parts: tuple[str | Image, ...], asked: Sequence[str]) -> 
     return Poll(grader=grader, question=question, system=SYSTEM, parts=parts)
 
 
-def _quoted(title: str, text: str, mark: str) -> str:
+def quoted(title: str, text: str, mark: str) -> str:
+    """Return *text* between two lines that hold *mark*, which must not occur in it."""
     return f"{title}. {_CAUTION}\nBEGIN {mark}\n{text}\nEND {mark}"
 
 
-def _mark(text: str) -> str:
+def mark_of(text: str) -> str:
     """Return a word that does not occur in the text, the same one each time."""
     seed = text.encode("utf-8", "surrogatepass")
     while True:
