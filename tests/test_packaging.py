@@ -62,8 +62,8 @@ def test_extras_are_published() -> None:
     assert sorted(DISTRIBUTION.metadata.get_all("Provides-Extra") or []) == list(EXTRAS)
 
 
-def test_tests_bring_the_agent_binary_the_judge_and_mocks() -> None:
-    assert "pytest-plugin-eval[claude,judge,mocks]" in PROJECT["optional-dependencies"]["test"]
+def test_tests_bring_every_extra() -> None:
+    assert "pytest-plugin-eval[claude,judge,mocks,stats]" in PROJECT["optional-dependencies"]["test"]
 
 
 @pytest.mark.parametrize("extra", EXTRAS)
