@@ -75,6 +75,8 @@ class Unsaid(NamedTuple):
     """Of the calls that were made in vain; ``None`` when it is unknown."""
     is_final: bool = False
     """Whether no other question would be answered either: no money, no credential, stopped."""
+    has_failed: bool = False
+    """Whether a call was made and failed, rather than that none was allowed or cut off."""
 
 
 Outcome: TypeAlias = Said | Unsaid
@@ -250,4 +252,5 @@ class Asking:
                     self._refusal = f"the service refused the credential: {refused}"
             return Unsaid(self._refusal, cost_usd, is_final=True)
         is_final = trouble.refused or self._stopped.is_set()
-        return Unsaid(one_line(trouble.text), cost_usd, is_final)
+        has_failed = trouble.has_failed and not is_final
+        return Unsaid(one_line(trouble.text), cost_usd, is_final, has_failed)
