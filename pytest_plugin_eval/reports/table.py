@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pytest_plugin_eval.quality.model import QualityReport
 from pytest_plugin_eval.records.model import Arm
 from pytest_plugin_eval.reports.columns import (
     INDENT,
@@ -15,6 +16,7 @@ from pytest_plugin_eval.reports.columns import (
     signed,
     wrapped,
 )
+from pytest_plugin_eval.reports.composite import composite_lines, known_quality_cost
 from pytest_plugin_eval.reports.money import short_money
 from pytest_plugin_eval.reports.run_lines import (
     abort_text,
@@ -31,7 +33,7 @@ from pytest_plugin_eval.scoring.model import CaseResult, RunReport, SuiteResult,
 from pytest_plugin_eval.scoring.runs import meets_threshold
 from pytest_plugin_eval.text import cut, decimals, plural
 
-__all__ = ["run_failure_text", "table_lines", "verdict_text"]
+__all__ = ["case_reasons", "run_failure_text", "table_lines", "verdict_text"]
 
 ONE_ARM = (("SCORE", 5), ("PASS%", 5), ("RUNS", 4), ("COST", 7))
 TWO_ARMS = (("WITH", 5), ("W/OUT", 5), ("Δ", 6), ("RUNS", 4), ("COST", 7))
@@ -47,12 +49,17 @@ class _Row:
 
 
 def table_lines(
-    suite: SuiteResult, *, width: int, heading: bool = False, ascii_only: bool = False
+    suite: SuiteResult,
+    *,
+    width: int,
+    heading: bool = False,
+    ascii_only: bool = False,
+    quality: Sequence[QualityReport] = (),
 ) -> list[str]:
     """Return the table of a suite and its summary, no line longer than *width* where words allow.
 
     A name or a note that does not fit its row stands on lines of its own, in full. *heading* puts
-    the suite's root above, for sessions with several.
+    the suite's root above, for sessions with several; the composites of *quality* come last.
     """
     two_arms = any(case.without_runs for case in suite.cases)
     planned_two = any(case.info.plan.two_arms for case in suite.cases)
@@ -63,9 +70,10 @@ def table_lines(
     lines.append("")
     if planned_two and not two_arms:
         lines += hanging("no run without the plugin was made, so there is no W/OUT and no Δ", width)
-    for text in summary_lines(suite):
+    for text in summary_lines(suite, quality_usd=known_quality_cost(quality)):
         lines += hanging(cell(text, ascii_only=ascii_only), width)
-    return lines
+    composites = composite_lines(quality, width=width, ascii_only=ascii_only)
+    return [*lines, "", *composites] if composites else lines
 
 
 def verdict_text(
@@ -82,7 +90,7 @@ def verdict_text(
     *selected* and *planned* count runs of both arms.
     """
     two_arms = bool(case.without_runs)
-    lines = [cell(reason, ascii_only=ascii_only) for reason in _reasons(case, threshold)]
+    lines = [cell(reason, ascii_only=ascii_only) for reason in case_reasons(case, threshold)]
     if selected < planned:
         lines.append(f"only {selected} of {plural(planned, 'planned run')} were selected")
     if lines:
@@ -94,7 +102,8 @@ def verdict_text(
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _reasons(case: CaseResult, threshold: float) -> list[str]:
+def case_reasons(case: CaseResult, threshold: float) -> list[str]:
+    """Return why a case did not pass, a sentence each; empty when it did."""
     if case.passed:
         return []
     reasons = []
