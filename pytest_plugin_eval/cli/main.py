@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 import click
 
@@ -12,6 +13,8 @@ from pytest_plugin_eval.text import did_you_mean, shown
 
 __all__ = ["main"]
 
+_COMMANDS = ("run", "rescore", "merge")
+"""In the order of the help text; each is what a module ``<name>_command`` has under its name."""
 _LATER = {
     "new": "write a new case",
     "score": "score a skill or a plugin",
@@ -19,7 +22,6 @@ _LATER = {
     "compare": "compare two versions of a skill",
     "init": "set up quality scores",
     "diff": "compare two saved results",
-    "merge": "put the results of several machines together",
     "report": "render the HTML report of saved results",
     "history": "show how results changed over time",
     "schema": "print the JSON Schema of a file format",
@@ -33,7 +35,7 @@ class _Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 -- click's signature
         """Return the commands in the order of the help text."""
-        return ["run", "rescore", *_LATER]
+        return [*_COMMANDS, *_LATER]
 
     def get_command(
         self,
@@ -41,15 +43,11 @@ class _Commands(click.Group):
         cmd_name: str,
     ) -> click.Command | None:
         """Return a command by name."""
-        if cmd_name == "run":
-            # Imports pytest: `--version` and the other commands can do without.
-            from pytest_plugin_eval.cli.run_command import run
-
-            return run
-        if cmd_name == "rescore":
-            from pytest_plugin_eval.cli.rescore_command import rescore
-
-            return rescore
+        if cmd_name in _COMMANDS:
+            # By name, so that each costs its own imports alone: `run` imports pytest.
+            module = import_module(f"pytest_plugin_eval.cli.{cmd_name}_command")
+            command: click.Command = getattr(module, cmd_name)
+            return command
         return _later(cmd_name) if cmd_name in _LATER else None
 
     def resolve_command(

@@ -87,6 +87,7 @@ def _suite_info(document: SavedDocument) -> SuiteInfo:
         resumed=suite.runs_taken_over,
         spent_usd=suite.spent_usd,
         ceiling_usd=suite.ceiling_usd,
+        shard=suite.shard,
         recorded=suite.recorded,
     )
 

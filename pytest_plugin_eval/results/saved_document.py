@@ -174,6 +174,7 @@ class _Suite(_Saved):
     not_started: Annotated[tuple[str, ...], Field(alias="notStarted")] = ()
     runs_not_started: Annotated[tuple[_NotStarted, ...], Field(alias="runsNotStarted")] = ()
     runs_taken_over: Annotated[int, Field(alias="runsTakenOver")] = 0
+    shard: str | None = None
     recorded: str = ""
 
 

@@ -213,6 +213,8 @@ class SuiteInfo:
     """What this session paid for, as far as known: nothing in a replay."""
     ceiling_usd: float | None = None
     """The most that the session was allowed to spend; ``None`` without a limit."""
+    shard: str | None = None
+    """``2/4``: this is the second of four parts; ``None``: the whole."""
     recorded: str = ""
     """Replay: when and with what the records were made, in words; empty otherwise."""
 

@@ -1,0 +1,141 @@
+"""`plugin-eval merge`: results of several machines, joined into one directory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pytest_plugin_eval.cli.output import (
+    copy_out,
+    is_ascii,
+    say,
+    say_all,
+    status_of,
+    terminal_width,
+    write_out,
+)
+from pytest_plugin_eval.errors import EvalError
+from pytest_plugin_eval.records.layout import record_path
+from pytest_plugin_eval.records.model import RunKey
+from pytest_plugin_eval.reports.document import document_chunks
+from pytest_plugin_eval.reports.table import table_lines
+from pytest_plugin_eval.results.merging import Merged, Part, merged
+from pytest_plugin_eval.results.saved_document import read_document
+from pytest_plugin_eval.scoring.model import RunReport, SuiteResult
+from pytest_plugin_eval.storage.results_dir import new_results_directory
+from pytest_plugin_eval.text import plural
+
+__all__ = ["merge"]
+
+DOCUMENT = "aggregate-result.json"
+RUNS = "runs"
+SHOWN = 10
+"""Missing or doubled runs that are named."""
+
+
+def merge(sources: Sequence[Path], *, output: Path | None = None, json: Path | None = None) -> int:
+    """Merge results, print the table, write what came of it, and return the exit status.
+
+    *output* must be empty or not there; by default a directory named after the time is made beside
+    the first of the *sources*. Raises `EvalError`.
+    """
+    parts = [_part(source) for source in sources]
+    _check_distinct(parts)
+    found = merged(parts)
+    directory = _directory(parts, output)
+    suite = _with_records(found, parts, directory)
+    write_out(directory / DOCUMENT, document_chunks(suite))
+    if json is not None:
+        write_out(json, document_chunks(suite))
+    say_all(table_lines(suite, width=terminal_width(), ascii_only=is_ascii()))
+    _tell(found)
+    say(f"results: {directory / DOCUMENT}")
+    code = status_of(suite)
+    return code or int(not found.is_complete)
+
+
+def _part(source: Path) -> Part:
+    path = source / DOCUMENT if source.is_dir() else source
+    if not path.is_file():
+        below = sorted(source.glob(f"*/{DOCUMENT}"))
+        near = f", did you mean {str(below[-1].parent)!r}?" if below else ""
+        raise EvalError(f"{source}: holds no {DOCUMENT}, expected a results directory{near}")
+    document = read_document(path)
+    if document.harness is None:
+        raise EvalError(
+            f"{path}: was written by claude plugin eval, expected results of pytest or "
+            "plugin-eval run"
+        )
+    return Part(name=str(source), document=document, results_dir=str(path.parent))
+
+
+def _check_distinct(parts: Sequence[Part]) -> None:
+    seen: dict[Path, str] = {}
+    for part in parts:
+        place = Path(part.results_dir).resolve()
+        if place in seen:
+            raise EvalError(f"{part.name}: is named twice, as {seen[place]} before")
+        seen[place] = part.name
+
+
+def _directory(parts: Sequence[Part], output: Path | None) -> Path:
+    try:
+        if output is None:
+            return new_results_directory(Path(parts[0].results_dir).parent, datetime.now(UTC))
+        output.mkdir(parents=True, exist_ok=True)
+        is_empty = next(output.iterdir(), None) is None
+    except OSError as error:
+        raise EvalError(f"{output}: cannot be made: {error.strerror}") from error
+    if not is_empty:
+        raise EvalError(f"{output}: is not empty, expected a new directory for the merged results")
+    return output
+
+
+def _with_records(found: Merged, parts: Sequence[Part], directory: Path) -> SuiteResult:
+    """Copy the records that there are, and return the suite with their new places."""
+    cases = []
+    for case in found.suite.cases:
+        runs = {
+            run.key: _with_record(run, parts[found.sources[run.key]], directory)
+            for run in case.runs
+        }
+        cases.append(
+            replace(
+                case,
+                with_runs=tuple(runs[run.key] for run in case.with_runs),
+                without_runs=tuple(runs[run.key] for run in case.without_runs),
+            )
+        )
+    return replace(found.suite, cases=tuple(cases))
+
+
+def _with_record(run: RunReport, part: Part, directory: Path) -> RunReport:
+    source = record_path(Path(part.results_dir, RUNS), run.key)
+    if not source.is_file():
+        return replace(run, results_dir=str(directory))
+    target = record_path(directory / RUNS, run.key)
+    copy_out(source, target)
+    return replace(run, record_path=str(target), results_dir=str(directory))
+
+
+def _tell(found: Merged) -> None:
+    if found.missing_shards:
+        say(f"missing: {plural(len(found.missing_shards), 'shard')}, " + _few(found.missing_shards))
+    if found.missing:
+        say(f"missing: {plural(len(found.missing), 'planned run')}, " + _runs(found.missing))
+    if found.doubled:
+        say(
+            f"in several of them, the same and counted once: {plural(len(found.doubled), 'run')}, "
+            + _runs(found.doubled)
+        )
+
+
+def _runs(keys: Sequence[RunKey]) -> str:
+    return _few([f"{key.case} {key.arm.value}-{key.number}" for key in keys])
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more

@@ -1,0 +1,80 @@
+"""What commands print and write: lines for people, documents, and the exit status of results."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from pytest_plugin_eval.errors import EvalError
+from pytest_plugin_eval.reports.columns import cell, hanging
+from pytest_plugin_eval.scoring.model import SuiteResult
+from pytest_plugin_eval.storage.atomic_write import write_chunks, write_text
+
+__all__ = ["copy_out", "is_ascii", "say", "say_all", "status_of", "terminal_width", "write_out"]
+
+FAILED = 1
+STOPPED = 2
+_STOPPED = frozenset({"interrupted", "auth_failed", "cost_ceiling"})
+WIDEST = 120
+
+
+def say(line: str, *, err: bool = False) -> None:
+    """Print a line, with what the stream cannot show in ASCII, and no control characters."""
+    stream = sys.stderr if err else sys.stdout
+    click.echo(_fit(line, stream), err=err)
+
+
+def say_all(lines: Iterable[str], *, width: int | None = None) -> None:
+    """Print lines, wrapped at *width* where one is given."""
+    for line in lines:
+        for part in [line] if width is None else hanging(line, width):
+            say(part)
+
+
+def is_ascii() -> bool:
+    """Return whether standard output shows ASCII alone."""
+    return _fit("Δ", sys.stdout) != "Δ"
+
+
+def terminal_width() -> int:
+    """Return the columns to print to: those of the terminal, 80 in a pipe, never very many."""
+    return min(shutil.get_terminal_size((80, 24)).columns, WIDEST)
+
+
+def write_out(path: Path, chunks: Iterable[str]) -> None:
+    """Write a file whole or not at all; raises `EvalError`, naming it."""
+    try:
+        write_text(path, chunks)
+    except OSError as error:
+        raise EvalError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def copy_out(source: Path, target: Path) -> None:
+    """Copy a file whole or not at all; raises `EvalError`, naming it."""
+    try:
+        with source.open("rb") as stream:
+            write_chunks(target, iter(lambda: stream.read(1 << 20), b""))
+    except OSError as error:
+        raise EvalError(f"{source}: cannot be copied to {target}: {error.strerror}") from error
+
+
+def status_of(suite: SuiteResult) -> int:
+    """Return the exit status of a session with this result (decisions, 11)."""
+    if suite.partial_reason in _STOPPED:
+        return STOPPED
+    failed = suite.cases_passed < len(suite.cases) or not suite.cases
+    return FAILED if failed or suite.partial_reason is not None or suite.load_errors else 0
+
+
+def _fit(line: str, stream: object) -> str:
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    clean = cell(line)
+    try:
+        clean.encode(encoding)
+    except UnicodeEncodeError:
+        return cell(line, ascii_only=True)
+    return clean
