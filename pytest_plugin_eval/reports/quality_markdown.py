@@ -1,0 +1,187 @@
+"""A quality score as Markdown. Spec: quality-score, 12.2."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from pytest_plugin_eval.quality.model import Finding, QualityReport
+from pytest_plugin_eval.reports.columns import cell
+from pytest_plugin_eval.reports.quality_numbers import (
+    ABSENT,
+    badge_name,
+    coverage_text,
+    depth_text,
+    gain,
+    is_downgraded,
+    penalty_text,
+    percent,
+    points,
+    share,
+    title,
+)
+
+__all__ = ["ONLY_STATIC", "escaped", "finding_rows", "place", "quality_markdown", "table"]
+
+ONLY_STATIC = "only the static layer runs on a plugin; the deeper ones score a skill at a time"
+NO_STANDINGS: Mapping[str, Sequence[str]] = {}
+# What would end a cell, be taken for markup, or load something in a viewer.
+_MARKUP = re.compile(r"[\\|`*<>\[\]]")
+
+
+def quality_markdown(
+    reports: Sequence[QualityReport],
+    *,
+    explain: bool = False,
+    standings: Mapping[str, Sequence[str]] = NO_STANDINGS,
+) -> str:
+    """Return the reports one after another, several after a table of them all.
+
+    *explain* adds what costs points, and the skills of a plugin; *standings* has lines by path.
+    """
+    parts = [_overview(reports)] if len(reports) > 1 else []
+    parts += [
+        _section(report, explain=explain, standing=standings.get(report.path, ()))
+        for report in reports
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Return *text* as one line that Markdown shows as it is, in a cell too (17, B8)."""
+    return _MARKUP.sub(lambda found: f"\\{found[0]}", cell(text)).strip()
+
+
+def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return a table, all but its first column to the right where their titles end in a colon."""
+    marks = ["---:" if name.endswith(":") else "---" for name in titles]
+    names = [name.removesuffix(":") for name in titles]
+    lines = [_row(names), f"|{'|'.join(marks)}|"]
+    return [*lines, *(_row([escaped(one) for one in row]) for row in rows)]
+
+
+def place(finding: Finding) -> str:
+    """Return ``SKILL.md:3``, or the file alone."""
+    return finding.file if finding.line is None else f"{finding.file}:{finding.line}"
+
+
+def finding_rows(findings: Iterable[Finding]) -> list[tuple[str, str, str, str]]:
+    """Return the cells of findings: points, place, what was found, what to do."""
+    return [(gain(one.points), place(one), one.text, one.remedy) for one in findings]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _overview(reports: Sequence[QualityReport]) -> str:
+    rows = [
+        (
+            report.path,
+            points(report.composite.score),
+            badge_name(report.composite.badge),
+            report.composite.confidence_label,
+            str(sum(len(layer.anti_patterns) for layer in report.layers)),
+        )
+        for report in reports
+    ]
+    titles = ("Path", "Score:", "Badge", "Confidence", "Anti-patterns:")
+    return "\n".join(["# Quality scores", "", *table(titles, rows)])
+
+
+def _section(report: QualityReport, *, explain: bool, standing: Sequence[str]) -> str:
+    lines = [
+        f"# Quality score: {escaped(report.name) or escaped(report.path)}",
+        "",
+        f"**Path:** {escaped(report.path)}  ",
+        f"**Timestamp:** {escaped(report.timestamp)}  ",
+        f"**Depth:** {depth_text(report)}",
+        "",
+    ]
+    if is_downgraded(report):
+        lines += [f"> Note: {ONLY_STATIC}.", ""]
+    lines += ["## Overall Score", "", *_overall(report), ""]
+    lines += ["## Layer Breakdown", "", *_layers(report), ""]
+    lines += ["## Dimension Scores", "", *_dimensions(report), ""]
+    lines += [f"The score is made of what was measured: {coverage_text(report)}.", ""]
+    lines += ["## Anti-Patterns Detected", "", *_anti_patterns(report), ""]
+    if explain:
+        lines += ["## Findings", "", *_findings(report), ""]
+        if report.skills:
+            lines += ["## Skills", "", *_skills(report), ""]
+    if standing:
+        lines += ["## Standing", "", *(f"- {escaped(line)}" for line in standing), ""]
+    lines += ["## Model Usage", "", *_usage(report)]
+    return "\n".join(lines)
+
+
+def _overall(report: QualityReport) -> list[str]:
+    composite = report.composite
+    rows = [
+        ("Score", f"{points(composite.score)}/100"),
+        ("Confidence", composite.confidence_label),
+        ("Badge", badge_name(composite.badge)),
+    ]
+    if composite.anti_pattern_penalty < 1:
+        rows.append(("Anti-pattern penalty", penalty_text(composite.anti_pattern_penalty)))
+    return table(("Metric", "Value"), rows)
+
+
+def _layers(report: QualityReport) -> list[str]:
+    rows = [
+        (
+            title(layer.layer.value),
+            share(layer.score) if layer.has_measured else ABSENT,
+            str(len(layer.anti_patterns)),
+        )
+        for layer in report.layers
+    ]
+    return table(("Layer", "Score:", "Anti-patterns:"), rows)
+
+
+def _dimensions(report: QualityReport) -> list[str]:
+    rows = [
+        (
+            title(row.dimension.value),
+            percent(row.weight),
+            share(row.score) if row.measured else ABSENT,
+            row.grade,
+        )
+        for row in report.composite.dimensions
+    ]
+    return table(("Dimension", "Weight:", "Score:", "Grade"), rows)
+
+
+def _anti_patterns(report: QualityReport) -> list[str]:
+    rows = [
+        (one.flag, one.description, percent(one.severity))
+        for layer in report.layers
+        for one in layer.anti_patterns
+    ]
+    return table(("Flag", "Description", "Severity:"), rows) if rows else ["None was found."]
+
+
+def _findings(report: QualityReport) -> list[str]:
+    if not report.findings:
+        return ["Nothing costs points."]
+    titles = ("Points:", "Place", "Found", "What to do")
+    return [
+        "Points of the composite that mending each alone would win back.",
+        "",
+        *table(titles, finding_rows(report.findings)),
+    ]
+
+
+def _skills(report: QualityReport) -> list[str]:
+    rows = [
+        (skill.name, points(skill.composite.score), badge_name(skill.composite.badge))
+        for skill in report.skills
+    ]
+    return table(("Skill", "Score:", "Badge"), rows)
+
+
+def _usage(report: QualityReport) -> list[str]:
+    usage = report.model_usage
+    if not usage:
+        return ["No model was asked."]
+    return table(("Model", "Tokens:"), ((name, f"{count:,}") for name, count in usage.items()))
