@@ -120,9 +120,7 @@ def composite(layers: Sequence[LayerResult], *, depth_asked: Depth) -> Composite
     measured = [each for each in dimensions if each.measured]
     weight = sum(each.weight for each in measured)
     mean = sum(each.weight * each.score for each in measured) / weight if measured else 0.0
-    factor = penalty(
-        sum(len(each.anti_patterns) for each in layers if each.layer is Layer.STATIC)
-    )
+    factor = penalty(sum(len(each.anti_patterns) for each in layers if each.layer is Layer.STATIC))
     score = min(100.0, max(0.0, mean * 100.0 * factor))
     return CompositeScore(
         score=score,

@@ -10,9 +10,7 @@ __all__ = ["CROSS_REFERENCE", "DIRECTIVE", "FENCE", "Counts", "counts_of"]
 FENCE = re.compile(r"```(\w*)")
 """An opening or closing fence, with its language if that follows at once."""
 DIRECTIVE = re.compile(r"\b(?:MUST|NEVER|ALWAYS)\b")
-CROSS_REFERENCE = re.compile(
-    r"(?<![\w-])((?:skill|skills|sub-skills)/[a-z0-9-]+(?:/[a-z0-9-]+)*)"
-)
+CROSS_REFERENCE = re.compile(r"(?<![\w-])((?:skill|skills|sub-skills)/[a-z0-9-]+(?:/[a-z0-9-]+)*)")
 """A path to another skill; see `cross_reference_path` for what it names."""
 
 _H2 = re.compile(r"^## ", re.MULTILINE)
@@ -60,4 +58,4 @@ def counts_of(content: str, body: str) -> Counts:
 
 def cross_reference_path(match: str) -> str:
     """Return the path that a match of `CROSS_REFERENCE` stands for."""
-    return match.removeprefix("skills/").removeprefix("skill/") if match[1] == "k" else match
+    return match if match.startswith("sub-") else match.partition("/")[2]

@@ -7,15 +7,18 @@ Values are as the author wrote them; who prints them cleans them.
 from __future__ import annotations
 
 import json
+import math
 import os
+import reprlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from pytest_plugin_eval.errors import QualityError
 from pytest_plugin_eval.quality.counts import Counts, counts_of
 from pytest_plugin_eval.quality.reading import Document, read_document
-from pytest_plugin_eval.text import shown
+from pytest_plugin_eval.text import one_line, shown, without_surrogates
 
 __all__ = [
     "AgentSource",
@@ -45,7 +48,7 @@ class SkillSource:
     fields: Mapping[str, object]
     """The frontmatter; empty where there is none or it cannot be parsed."""
     name: object
-    """The field, whatever it holds; the directory's name where it is absent."""
+    """The field, whatever scalar it holds; the directory's name where it is absent."""
     description: str
     """Empty where it is absent or no text."""
     counts: Counts
@@ -117,19 +120,20 @@ def read_target(path: str | Path) -> SkillSource | PluginSource:
     place = str(path)
     if not _exists(place):
         raise QualityError(f"{_said(place)}: does not exist, expected a skill or plugin directory")
-    if os.path.basename(place) == SKILL_FILE and os.path.isfile(place):
-        return read_skill(Path(place))
-    if os.path.isfile(os.path.join(place, SKILL_FILE)):
-        return read_skill(Path(place))
     if not os.path.isdir(place):
+        if os.path.basename(place) == SKILL_FILE:
+            return read_skill(Path(place))
         raise QualityError(
             f"{_said(place)}: is not a directory, expected that of a skill or plugin, or a SKILL.md"
         )
+    is_directory = os.path.isdir(os.path.join(place, SKILL_FILE))
+    if not is_directory and _exists(os.path.join(place, SKILL_FILE)):
+        return read_skill(Path(place))
     if os.path.lexists(os.path.join(place, MANIFEST_DIRECTORY)):
         return read_plugin(Path(place))
-    what = "is a directory" if os.path.isdir(os.path.join(place, SKILL_FILE)) else "is missing"
+    what = "is a directory" if is_directory else "is missing"
     raise QualityError(
-        f"{_said(place)}: SKILL.md {what}, expected a skill's SKILL.md file"
+        f"{_said(place)}: {SKILL_FILE} {what}, expected a skill's {SKILL_FILE} file"
         f" or a plugin's {MANIFEST_DIRECTORY}"
     )
 
@@ -140,27 +144,35 @@ def read_skill(path: Path) -> SkillSource:
     Raises `QualityError` where the file cannot be read or is not UTF-8.
     """
     given = str(path)
-    inside = os.path.basename(given) == SKILL_FILE and not os.path.isdir(given)
-    file = given if inside else os.path.join(given, SKILL_FILE)
-    directory = os.path.realpath(os.path.dirname(file) or ".")
-    document = read_document(file)
+    is_file = os.path.basename(given) == SKILL_FILE and not os.path.isdir(given)
+    shown_directory = os.path.dirname(given) if is_file else given
+    return _read_skill(os.path.realpath(shown_directory), shown_directory)
+
+
+def _read_skill(directory: str, shown_directory: str) -> SkillSource:
+    """Return the skill in *directory*, which is called *shown_directory* in messages."""
+    document = read_document(os.path.join(shown_directory, SKILL_FILE))
     problems = list(document.problems)
     description = _description(document, problems)
     counts = counts_of(document.content, document.body)
-    has_references, reference_files = _listed(directory, "references", file, problems)
-    has_assets, asset_files = _listed(directory, "assets", file, problems)
+    listed = {}
+    for entry in ("references", "assets"):
+        listed[entry] = _listed(os.path.join(directory, entry))
+        if listed[entry].problem:
+            beside = os.path.join(shown_directory, entry)
+            problems.append(f"{_said(beside)}: {listed[entry].problem}")
     return SkillSource(
         path=Path(directory),
         content=document.content,
         body=document.body,
         fields=document.fields,
-        name=document.fields.get("name", os.path.basename(directory)),
+        name=_name(document, os.path.basename(directory)),
         description=description,
         counts=counts,
-        has_references=has_references,
-        reference_files=reference_files,
-        has_assets=has_assets,
-        asset_files=asset_files,
+        has_references=listed["references"].is_there,
+        reference_files=listed["references"].files,
+        has_assets=listed["assets"].is_there,
+        asset_files=listed["assets"].files,
         dead_cross_references=_dead(directory, counts.cross_references),
         problems=tuple(problems),
     )
@@ -168,23 +180,25 @@ def read_skill(path: Path) -> SkillSource:
 
 def read_plugin(path: Path) -> PluginSource:
     """Return the plugin at *path*; what cannot be read of it is named in its problems."""
-    root = os.path.realpath(path)
+    given = str(path)
+    # Links within it keep their names: as such an agent sees its skills.
+    root = os.path.realpath(given)
     problems: list[str] = []
-    name = _manifest_name(root, str(path), problems)
+    name = _manifest_name(given, os.path.basename(root), problems)
     skills: list[SkillSource] = []
-    for directory in _skill_directories(str(path)):
+    for entry in _skill_entries(given, problems):
         try:
-            skills.append(read_skill(Path(directory)))
+            skills.append(_read_skill(os.path.join(root, entry), os.path.join(given, entry)))
         except QualityError as error:
-            problems.append(f"{error}, so this skill is not scored")
+            problems.append(f"{error}; this skill is not scored")
         else:
             problems += skills[-1].problems
     agents: list[AgentSource] = []
-    for file in _agent_files(str(path)):
+    for entry in _agent_entries(given, problems):
         try:
-            agents.append(_read_agent(file))
+            agents.append(_read_agent(os.path.join(root, entry), os.path.join(given, entry)))
         except QualityError as error:
-            problems.append(f"{error}, so this agent is not scored")
+            problems.append(f"{error}; this agent is not scored")
         else:
             problems += agents[-1].problems
     return PluginSource(
@@ -196,14 +210,15 @@ def read_plugin(path: Path) -> PluginSource:
     )
 
 
-def _read_agent(file: str) -> AgentSource:
-    document = read_document(file)
+def _read_agent(file: str, shown_file: str) -> AgentSource:
+    document = read_document(shown_file)
     problems = list(document.problems)
     fields = document.fields
+    place = Path(file)
     return AgentSource(
-        path=Path(os.path.realpath(os.path.dirname(file)), os.path.basename(file)),
+        path=place,
         fields=fields,
-        name=fields.get("name", Path(file).stem),
+        name=_name(document, place.stem),
         description=_description(document, problems),
         tools=_tools(fields.get("tools")),
         model=fields.get("model"),
@@ -230,33 +245,45 @@ def _description(document: Document, problems: list[str]) -> str:
     return ""
 
 
+def _name(document: Document, instead: str) -> object:
+    """Return a name of any type as JSON can hold it; one that holds itself is cut."""
+    value = document.fields.get("name", instead)
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    if isinstance(value, list | dict):
+        return reprlib.repr(value) if value else ""
+    return str(value)
+
+
 def _kind(value: object) -> str:
     """Return what a value that is no text is; it may hold itself or be large, so without it."""
     if value is None:
         return "empty"
-    if isinstance(value, list | dict | set):
+    if isinstance(value, list | dict):
         return "a list" if isinstance(value, list) else "a mapping"
     return shown(value)
 
 
-def _listed(
-    directory: str, entry: str, file: str, problems: list[str]
-) -> tuple[bool, tuple[str, ...]]:
-    """Return whether there is such a directory beside a skill, and the files directly in it."""
-    place = os.path.join(directory, entry)
+class _Listed(NamedTuple):
+    is_there: bool
+    files: tuple[str, ...] = ()
+    problem: str | None = None
+
+
+def _listed(place: str) -> _Listed:
+    """Return whether there is such a directory, and the files directly in it."""
     if not _exists(place):
-        return False, ()
+        return _Listed(is_there=False)
     try:
         with os.scandir(place) as entries:
-            return True, tuple(sorted(each.name for each in entries if _is_file(each)))
+            files = tuple(sorted(each.name for each in entries if _is_file(each)))
     except NotADirectoryError:
-        beside = os.path.join(os.path.dirname(file), entry)
-        problems.append(f"{_said(beside)}: is a file, expected a directory; it is ignored")
-        return False, ()
+        return _Listed(is_there=False, problem="is a file, expected a directory; it is ignored")
     except OSError as error:
-        beside = os.path.join(os.path.dirname(file), entry)
-        problems.append(f"{_said(beside)}: cannot be listed: {error.strerror}")
-        return True, ()
+        return _Listed(is_there=True, problem=f"cannot be listed: {error.strerror}")
+    return _Listed(is_there=True, files=files)
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
@@ -285,9 +312,8 @@ def _dead(directory: str, cross_references: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(reference for reference in cross_references if not alive[reference])
 
 
-def _manifest_name(root: str, given: str, problems: list[str]) -> str:
-    """Return what the manifest calls a plugin; its directory's name where it calls it nothing."""
-    instead = os.path.basename(root)
+def _manifest_name(given: str, instead: str, problems: list[str]) -> str:
+    """Return what the manifest calls a plugin, or *instead* where it calls it nothing."""
     file = os.path.join(given, MANIFEST_FILE)
     if not os.path.lexists(file):
         return instead
@@ -303,36 +329,38 @@ def _manifest_name(root: str, given: str, problems: list[str]) -> str:
         else:
             name = data.get("name", instead)
             if isinstance(name, str):
-                return name
-            what = f"has no text as its name, got {_kind(name)}"
-    problems.append(f"{_said(file)}: {what}, so the plugin is called by its directory")
+                return without_surrogates(name)
+            what = f"name is {_kind(name)}, expected text"
+    problems.append(f"{_said(file)}: {what}; the plugin is called by its directory")
     return instead
 
 
-def _skill_directories(root: str) -> Iterator[str]:
+def _skill_entries(root: str, problems: list[str]) -> Iterator[str]:
     """Yield the directories in ``skills`` with a ``SKILL.md``, sorted."""
-    for directory in _entries(os.path.join(root, "skills")):
-        if os.path.lexists(os.path.join(directory, SKILL_FILE)):
-            yield directory
+    for entry in _entries(root, "skills", problems):
+        if os.path.lexists(os.path.join(root, entry, SKILL_FILE)):
+            yield entry
 
 
-def _agent_files(root: str) -> Iterator[str]:
+def _agent_entries(root: str, problems: list[str]) -> Iterator[str]:
     """Yield the Markdown files in ``agents``, sorted."""
-    for file in _entries(os.path.join(root, "agents")):
-        if file.endswith(".md") and not os.path.isdir(file):
-            yield file
+    for entry in _entries(root, "agents", problems):
+        if entry.endswith(".md"):
+            yield entry
 
 
-def _entries(directory: str) -> list[str]:
+def _entries(root: str, directory: str, problems: list[str]) -> list[str]:
+    place = os.path.join(root, directory)
     try:
-        names = os.listdir(directory)
-    except OSError:
+        names = os.listdir(place)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        problems.append(f"{_said(place)}: cannot be listed: {error.strerror}")
         return []
     return [os.path.join(directory, name) for name in sorted(names)]
 
 
 def _said(path: str) -> str:
     """Return a path for a message: on one line, bytes that are no UTF-8 replaced."""
-    from pytest_plugin_eval.text import one_line, without_surrogates
-
     return without_surrogates(one_line(path))

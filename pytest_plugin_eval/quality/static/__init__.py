@@ -1,4 +1,4 @@
-"""The static layer: what can be said of a skill or a plugin by its text. Spec: quality-score, 3-7."""
+"""The static layer: what a text says of a skill or a plugin by itself. Spec: quality-score, 3-7."""
 
 from __future__ import annotations
 

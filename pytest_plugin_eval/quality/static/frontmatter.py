@@ -54,9 +54,7 @@ CONTEXT = re.compile(
 )
 """A further occasion, in the lowercased description."""
 _PROACTIVE = re.compile(r"\bproactively\b", re.IGNORECASE)
-_KEYWORD = re.compile(
-    r"\bautomatically\b|\balways\s+use\b|\btrigger\b|\binvoke\b", re.IGNORECASE
-)
+_KEYWORD = re.compile(r"\bautomatically\b|\balways\s+use\b|\btrigger\b|\binvoke\b", re.IGNORECASE)
 _GERUND = re.compile(r"\b(?:when|for|during)\s+\w+ing\b", re.IGNORECASE)
 
 

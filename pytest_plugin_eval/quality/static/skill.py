@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from pytest_plugin_eval.quality.composite import penalty
-from pytest_plugin_eval.quality.model import Dimension, Layer, LayerResult
+from pytest_plugin_eval.quality.model import AntiPattern, Dimension, Layer, LayerResult
 from pytest_plugin_eval.quality.parse import SkillSource
 from pytest_plugin_eval.quality.static.anti_patterns import anti_patterns
 from pytest_plugin_eval.quality.static.coherence import ecosystem_coherence
@@ -18,7 +18,7 @@ from pytest_plugin_eval.quality.static.structure import structural_completeness
 from pytest_plugin_eval.quality.static.tokens import token_efficiency
 from pytest_plugin_eval.quality.static.wiring import orchestration_wiring
 
-__all__ = ["DIMENSIONS", "WEIGHTS", "static_skill", "sub_scores"]
+__all__ = ["DIMENSIONS", "WEIGHTS", "skill_layer", "static_skill", "sub_scores"]
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
@@ -63,8 +63,13 @@ def sub_scores(source: SkillSource) -> dict[str, SubScore]:
 
 def static_skill(source: SkillSource) -> LayerResult:
     """Return the static layer of a skill; its own score bears the penalty already."""
-    found = sub_scores(source)
-    entries = anti_patterns(source)
+    return skill_layer(source, sub_scores(source), anti_patterns(source))
+
+
+def skill_layer(
+    source: SkillSource, found: Mapping[str, SubScore], entries: tuple[AntiPattern, ...]
+) -> LayerResult:
+    """Return the static layer that some sub-scores and anti-patterns of a skill make."""
     raw = sum(WEIGHTS[name] * each.score for name, each in found.items())
     return LayerResult(
         layer=Layer.STATIC,
