@@ -114,7 +114,7 @@ class Asking:
 
     @property
     def refused_credential(self) -> str | None:
-        """What the service said when it refused the credential before it had answered anything."""
+        """Why nothing further is asked, where the service refused the credential from the start."""
         return self._refusal
 
     def check(self, tiers: Iterable[Tier] = ()) -> str:

@@ -114,9 +114,7 @@ def _checked(check: Check, outcomes: Sequence[Outcome]) -> _Checked:
         errors.append(one_line(reading.error))
         raw = {"raw": reading.raw} if reading.raw.strip() else {}
         entries.append({_UNMEASURED: True, "error": errors[-1], **raw})
-    return _Checked(
-        check=check, entries=tuple(entries), scores=tuple(scores), errors=tuple(errors)
-    )
+    return _Checked(check=check, entries=tuple(entries), scores=tuple(scores), errors=tuple(errors))
 
 
 def _problems(checked: Iterable[_Checked]) -> Iterable[str]:
