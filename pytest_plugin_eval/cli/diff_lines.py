@@ -1,0 +1,210 @@
+"""A comparison of two results as text, Markdown or JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+
+from pytest_plugin_eval.records.model import Arm
+from pytest_plugin_eval.reports.columns import cell, display_width, hanging, padded, signed
+from pytest_plugin_eval.results.attribution import ArmMove, Mover, Number
+from pytest_plugin_eval.results.difference import CaseMove, Difference, GraderMove, Rate
+from pytest_plugin_eval.text import decimals, plural
+
+__all__ = ["json_text", "markdown_lines", "text_lines"]
+
+HEADINGS = ("CASE", "WITH", "W/OUT", "Δ", "MOVED BY")
+NOTHING = "—"
+_ARMS = {Arm.WITH: "with", Arm.WITHOUT: "without"}
+
+
+def text_lines(found: Difference, *, width: int, ascii_only: bool = False) -> list[str]:
+    """Return the comparison for a terminal of *width* columns."""
+    clean = [*_head(found)]
+    rows = [_cells(case) for case in found.cases]
+    table = _columns([HEADINGS, *rows], width)
+    for lines, case in zip(table[1:], found.cases, strict=True):
+        lines += [f"    {text}" for text in _below(case)]
+    clean += ["", *table[0], *(line for lines in table[1:] for line in lines), ""]
+    clean += _tail(found)
+    return [part for line in clean for part in hanging(cell(line, ascii_only=ascii_only), width)]
+
+
+def markdown_lines(found: Difference) -> list[str]:
+    """Return the comparison as a comment of a pull request."""
+    lines = ["### Eval results compared", ""]
+    lines += [f"- {_escaped(line)}" for line in _head(found)]
+    lines += ["", *_markdown_table(found.cases)]
+    moved = [case for case in found.cases if case.has_moved]
+    if moved:
+        lines += ["", "<details><summary>By grader</summary>", ""]
+        for case in moved:
+            lines.append(f"- **{_escaped(case.name)}**")
+            lines += [f"  - {_escaped(text)}" for text in _below(case)]
+        lines += ["", "</details>"]
+    lines += ["", *(_escaped(line) for line in _tail(found))]
+    return lines
+
+
+def json_text(found: Difference) -> str:
+    """Return the comparison as JSON, numbers in full."""
+    fields = {
+        "facts": [{"what": one.what, "old": one.old, "new": one.new} for one in found.facts],
+        "cases": [_case_fields(case) for case in found.cases],
+        "onlyOld": list(found.only_old),
+        "onlyNew": list(found.only_new),
+        "notes": list(found.notes),
+    }
+    return json.dumps(fields, ensure_ascii=False, indent=2) + "\n"
+
+
+def _head(found: Difference) -> Iterator[str]:
+    runs = [sum(len(case.runs) for case in suite.cases) for suite in (found.old, found.new)]
+    yield (
+        f"old: {found.old.info.started_at or 'unknown time'}, {plural(runs[0], 'run')}; "
+        f"new: {found.new.info.started_at or 'unknown time'}, {plural(runs[1], 'run')}"
+    )
+    for fact in found.facts:
+        yield f"differs: {fact.what}: {fact.old} -> {fact.new}"
+    if not found.facts:
+        yield "same suite, plugin, model, agent and judge, as far as the results tell"
+    yield from (f"note: {note}" for note in found.notes)
+
+
+def _tail(found: Difference) -> Iterator[str]:
+    if found.only_old:
+        yield "only in the old results: " + ", ".join(found.only_old)
+    if found.only_new:
+        yield "only in the new results: " + ", ".join(found.only_new)
+    counts = {mover: sum(case.mover is mover for case in found.cases) for mover in Mover}
+    told = [f"{count} {mover.value}" for mover, count in counts.items() if count]
+    yield f"{plural(len(found.cases), 'case')} compared: " + (", ".join(told) or "none")
+    flips = [(case, _flip(case)) for case in found.cases]
+    for words in ("passes now", "fails now"):
+        names = [case.name for case, flip in flips if flip == words]
+        if names:
+            yield f"{words}: " + ", ".join(names)
+
+
+def _flip(case: CaseMove) -> str:
+    old, new = case.passed
+    if old == new:
+        return ""
+    return "passes now" if new else "fails now"
+
+
+def _cells(case: CaseMove) -> tuple[str, ...]:
+    return (
+        case.name,
+        _arm(case.with_arm),
+        _arm(case.without_arm),
+        _pair(_delta(case.old_delta), _delta(case.new_delta)),
+        case.mover.value,
+    )
+
+
+def _arm(arm: ArmMove) -> str:
+    return _pair(_number(arm.old), _number(arm.new))
+
+
+def _pair(old: str, new: str) -> str:
+    return old if old == new else f"{old} -> {new}"
+
+
+def _number(number: Number) -> str:
+    if number.value is None:
+        return NOTHING
+    return f"{decimals(number.value)} (n={number.runs})"
+
+
+def _delta(value: float | None) -> str:
+    return NOTHING if value is None else signed(value)
+
+
+def _below(case: CaseMove) -> Iterator[str]:
+    """Yield what stands below a case: why it moved, and its graders."""
+    yield from case.reasons
+    lost = case.unmeasured
+    if any(lost):
+        yield f"runs not measured: {lost[0]} -> {lost[1]}"
+    yield from map(_grader, case.graders)
+
+
+def _grader(move: GraderMove) -> str:
+    rates = ", ".join(f"{_ARMS[arm]} {_rates(*pair)}" for arm, pair in move.rates.items())
+    marks = [mark for mark in (move.changed, None if move.scored else "not scored") if mark]
+    return f"{move.grader}: {rates or 'not evaluated'}" + (
+        f" ({', '.join(marks)})" if marks else ""
+    )
+
+
+def _rates(old: Rate, new: Rate) -> str:
+    return _pair(*(f"{one.passed}/{one.graded}" if one.graded else NOTHING for one in (old, new)))
+
+
+def _columns(rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
+    """Return the lines of each row; a name too long for its row stands above it."""
+    shown = [[cell(text) for text in row] for row in rows]
+    widths = [max(display_width(row[n]) for row in shown) for n in range(len(rows[0]))]
+    room = width - sum(widths[1:]) - 2 * (len(widths) - 1)
+    widths[0] = max(min(widths[0], room), len(HEADINGS[0]))
+    listed = []
+    for row in shown:
+        is_long = display_width(row[0]) > widths[0]
+        first = "" if is_long else row[0]
+        line = "  ".join(
+            padded(text, size) for text, size in zip((first, *row[1:]), widths, strict=True)
+        ).rstrip()
+        listed.append([row[0], line] if is_long else [line])
+    return listed
+
+
+def _markdown_table(cases: Iterable[CaseMove]) -> Iterator[str]:
+    yield "| " + " | ".join(HEADINGS) + " |"
+    yield "|---" * len(HEADINGS) + "|"
+    for case in cases:
+        yield "| " + " | ".join(_escaped(text) for text in _cells(case)) + " |"
+
+
+def _escaped(text: str) -> str:
+    """Return text that Markdown and HTML take for nothing but text."""
+    plain = cell(text)
+    for sign in "\\`*_[]|~#":
+        plain = plain.replace(sign, f"\\{sign}")
+    return plain.replace("&", "&amp;").replace("<", "&lt;").replace("@", "&#64;")
+
+
+def _case_fields(case: CaseMove) -> dict[str, object]:
+    return {
+        "case": case.case,
+        "name": case.name,
+        "with": _arm_fields(case.with_arm),
+        "without": _arm_fields(case.without_arm),
+        "delta": {"old": case.old_delta, "new": case.new_delta},
+        "movedBy": case.mover.name.lower(),
+        "reasons": list(case.reasons),
+        "passed": {"old": case.passed[0], "new": case.passed[1]},
+        "unmeasured": {"old": case.unmeasured[0], "new": case.unmeasured[1]},
+        "graders": [
+            {
+                "name": move.grader,
+                "scored": move.scored,
+                "changed": move.changed,
+                "arms": {
+                    arm.value: {
+                        when: {"passed": rate.passed, "graded": rate.graded}
+                        for when, rate in zip(("old", "new"), pair, strict=True)
+                    }
+                    for arm, pair in move.rates.items()
+                },
+            }
+            for move in case.graders
+        ],
+    }
+
+
+def _arm_fields(arm: ArmMove) -> dict[str, object]:
+    return {
+        when: {"score": number.value, "runs": number.runs}
+        for when, number in (("old", arm.old), ("new", arm.new))
+    }
