@@ -213,9 +213,7 @@ def measure_index(index: Index, *, cwd: Path | None = None) -> Measured:
     return Measured(scores=scores, missing=tuple(missing), problems=tuple(problems))
 
 
-def standing(
-    report: QualityReport, index: Index, *, measured: Measured | None = None
-) -> Standing:
+def standing(report: QualityReport, index: Index, *, measured: Measured | None = None) -> Standing:
     """Return where a scored skill stands among the others of *index*.
 
     Like is compared with like: at every depth it is the skill's static scores that are ranked
@@ -236,9 +234,7 @@ def standing(
         compared=len(others),
         composite=_rank(own.composite, (scores.composite for scores in others)),
         dimensions={
-            dimension: _rank(
-                score, (scores.dimensions.get(dimension, 0.0) for scores in others)
-            )
+            dimension: _rank(score, (scores.dimensions.get(dimension, 0.0) for scores in others))
             for dimension, score in own.dimensions.items()
         },
         missing=measured.missing,
