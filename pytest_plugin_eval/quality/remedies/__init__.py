@@ -1,0 +1,1 @@
+"""What would win back the points that a skill or an agent lacks, one module a part of the score."""
