@@ -13,18 +13,13 @@ from pytest_plugin_eval.text import did_you_mean, shown
 
 __all__ = ["main"]
 
-_COMMANDS = ("run", "rescore", "merge")
+_COMMANDS = ("run", "rescore", "merge", "diff", "score", "certify", "compare", "init", "schema")
 """In the order of the help text; each is what a module ``<name>_command`` has under its name."""
+_NO_COMMAND = 2
 _LATER = {
     "new": "write a new case",
-    "score": "score a skill or a plugin",
-    "certify": "score a plugin in depth and write a certificate",
-    "compare": "compare two versions of a skill",
-    "init": "set up quality scores",
-    "diff": "compare two saved results",
     "report": "render the HTML report of saved results",
     "history": "show how results changed over time",
-    "schema": "print the JSON Schema of a file format",
     "doctor": "check whether this machine can run evals",
 }
 """Commands of the product that a later version brings, and what they will do."""
@@ -81,12 +76,17 @@ def _group() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code; 1 for a bad option, as the reference has it."""
+    """Run the command and return its exit code.
+
+    A bad option is 1 where the reference has it so; the commands of the quality score and a missing
+    or unknown command are 2 (spec: quality-score, 13).
+    """
     try:
         code = _group.main(args=arguments, prog_name="plugin-eval", standalone_mode=False)
     except click.ClickException as error:
         error.show(sys.stderr)
-        return 1
+        context = error.ctx if isinstance(error, click.UsageError) else None
+        return _NO_COMMAND if context is not None and context.parent is None else 1
     except (click.Abort, KeyboardInterrupt):
         return 130
     return code if isinstance(code, int) else 0

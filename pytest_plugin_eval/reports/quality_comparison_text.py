@@ -35,8 +35,9 @@ TITLES = ("", "A", "B", "Difference", "Winner")
 TEXT_LENGTH = 1000
 
 
-def comparison_json(comparison: Comparison, context: JsonContext) -> str:
+def comparison_json(comparison: Comparison) -> str:
     """Return both reports and what tells them apart; numbers in full, differences of B to A."""
+    context = JsonContext()
     return without_surrogates(
         json_text(
             {

@@ -38,10 +38,12 @@ class JsonContext:
     """By path: where each stands in the corpus, behind the keys of the contract."""
 
 
-def quality_json(reports: Sequence[QualityReport], context: JsonContext) -> str:
-    """Return one report as an object, several as a list in their order."""
+def quality_json(
+    reports: Sequence[QualityReport], context: JsonContext, *, as_list: bool = False
+) -> str:
+    """Return the one report as an object, or all as a list in their order."""
     documents = [quality_fields(report, context) for report in reports]
-    text = json_text(documents[0] if len(documents) == 1 else documents)
+    text = json_text(documents if as_list else documents[0])
     return without_surrogates(text)
 
 

@@ -42,17 +42,20 @@ def test_command_has_help_or_says_that_it_is_to_come(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "code", "message"),
     [
-        (["rum"], "'rum' is not a command, did you mean 'run'?"),
-        (["run", "--bogus"], "--bogus"),
-        (["run", "--runs"], "requires an argument"),
+        ([], 2, "Usage: plugin-eval"),
+        (["rum"], 2, "'rum' is not a command, did you mean 'run'?"),
+        (["--bogus"], 2, "--bogus"),
+        (["run", "--bogus"], 1, "--bogus"),
+        (["run", "--runs"], 1, "requires an argument"),
+        (["score", "--bogus"], 2, "--bogus"),
     ],
 )
-def test_usage_error_exits_1(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+def test_usage_error(
+    arguments: list[str], code: int, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(arguments) == 1
+    assert main(arguments) == code
     assert message in capsys.readouterr().err
 
 

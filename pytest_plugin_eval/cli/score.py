@@ -1,0 +1,228 @@
+"""`plugin-eval score` and `certify`: one target after another. Spec: quality-score, 13."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from pytest_plugin_eval.cli.score_output import Output, is_terminal, write_lines, write_text
+from pytest_plugin_eval.cli.score_session import INSTALL, Interrupted, Models, asking, say
+from pytest_plugin_eval.errors import QualityError
+from pytest_plugin_eval.quality.composite import settled
+from pytest_plugin_eval.quality.model import Layer, QualityReport, Target
+from pytest_plugin_eval.quality.parse import PluginSource, SkillSource, read_target
+from pytest_plugin_eval.quality.score import ScoreOptions, score_source
+from pytest_plugin_eval.text import plural
+
+__all__ = ["ScoreRequest", "Wanted", "score", "warn_of"]
+
+BELOW = 1
+FAILED = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is printed, and what is held against it."""
+
+    output: Output | None = None
+    """``None``: a table on a terminal, else Markdown."""
+    verbose: bool = False
+    explain: bool | None = None
+    """``None``: in the page alone."""
+    threshold: float | None = None
+    corpus: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreRequest:
+    """What was asked for."""
+
+    paths: tuple[str, ...]
+    options: ScoreOptions
+    models: Models
+    wanted: Wanted
+
+
+def score(request: ScoreRequest) -> int:
+    """Score the targets, print the reports and return the exit code.
+
+    0, or 1 when a composite is below the threshold, or 2 when a target cannot be scored. Raises
+    `QualityError` when the corpus cannot be read: before anything is spent.
+    """
+    wanted = request.wanted
+    corpus = _Corpus(wanted.corpus) if wanted.corpus is not None else None
+    printer = _Printer(wanted, as_list=len(request.paths) > 1)
+    options = replace(request.options, explain=printer.needs_findings)
+    sources = list(_sources(request.paths))
+    reports: list[QualityReport] = []
+    code = 0 if len(sources) == len(request.paths) else FAILED
+    try:
+        with asking([source for _, source in sources], options, request.models) as asks:
+            for path, source in sources:
+                start = time.perf_counter()
+                reports.append(score_source(source, path, options, asking=asks))
+                warn_of(reports[-1])
+                if wanted.verbose:
+                    _tell_more(reports[-1], time.perf_counter() - start)
+    except Interrupted as interrupted:
+        code = interrupted.exit_code
+    if reports:
+        printer.print(reports, corpus.standings(reports) if corpus else Standings())
+    missed = [report for report in reports if _is_below(report, wanted.threshold)]
+    for report in missed:
+        _tell_missed(report, wanted.threshold or 0)
+    return code or (BELOW if missed else 0)
+
+
+def warn_of(report: QualityReport) -> None:
+    """Say on stderr what was not read and not measured, and what helps."""
+    for problem in report.problems:
+        # A problem of a layer does not say whose: there may be other targets.
+        where = "" if report.path in problem else f"{report.path}: "
+        say(f"warning: {where}{problem}")
+    judge = next((layer for layer in report.layers if layer.layer is Layer.JUDGE), None)
+    missing = judge.metadata.get("unmeasured") if judge is not None else None
+    if isinstance(missing, Sequence) and missing:
+        names = ", ".join(map(str, missing))
+        say(f"warning: {report.path}: the judge left {names} unmeasured; {INSTALL}")
+
+
+def _sources(paths: Sequence[str]) -> Iterator[tuple[str, SkillSource | PluginSource]]:
+    for path in paths:
+        try:
+            yield path, read_target(path)
+        except QualityError as error:
+            say(f"Error: {error}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standings:
+    """Where skills stand, by path."""
+
+    lines: dict[str, Sequence[str]] = field(default_factory=dict)
+    fields: dict[str, object] = field(default_factory=dict)
+
+
+class _Corpus:
+    """The index that skills are compared with, scored once for all."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises `QualityError` where there is no index."""
+        from pytest_plugin_eval.quality.corpus import measure_index, read_index
+
+        self._index = read_index(path)
+        self._measured = measure_index(self._index)
+        for problem in self._measured.problems:
+            say(f"warning: {problem}")
+
+    def standings(self, reports: Sequence[QualityReport]) -> Standings:
+        """Return where the skills among the reports stand."""
+        from pytest_plugin_eval.quality.corpus import standing
+        from pytest_plugin_eval.reports.quality_standing import standing_fields, standing_lines
+
+        found = Standings()
+        for report in reports:
+            if report.target is not Target.SKILL:
+                say(f"note: {report.path}: a plugin has no place among the skills of a corpus")
+                continue
+            place = standing(report, self._index, measured=self._measured)
+            found.lines[report.path] = standing_lines(place)
+            found.fields[report.path] = standing_fields(place)
+        return found
+
+
+class _Printer:
+    """Prints reports as they were asked for."""
+
+    def __init__(self, wanted: Wanted, *, as_list: bool) -> None:
+        self._wanted = wanted
+        self._as_list = as_list
+        self._output = wanted.output or (Output.TABLE if is_terminal() else Output.MARKDOWN)
+        is_page = self._output is Output.HTML
+        self._explain = is_page if wanted.explain is None else wanted.explain
+
+    @property
+    def needs_findings(self) -> bool:
+        """Whether findings are listed or counted."""
+        return self._explain or self._output is Output.TABLE
+
+    def print(self, reports: Sequence[QualityReport], standings: Standings) -> None:
+        """Print all of them."""
+        match self._output:
+            case Output.JSON:
+                write_text(self._json(reports, standings))
+            case Output.MARKDOWN:
+                from pytest_plugin_eval.reports.quality_markdown import quality_markdown
+
+                write_text(
+                    quality_markdown(reports, explain=self._explain, standings=standings.lines)
+                )
+            case Output.HTML:
+                from pytest_plugin_eval.reports.quality_html import quality_html
+
+                write_text(quality_html(reports, explain=self._explain, standings=standings.lines))
+            case Output.TABLE:
+                write_lines(partial(self._lines, reports, standings))
+
+    def _json(self, reports: Sequence[QualityReport], standings: Standings) -> str:
+        from pytest_plugin_eval.reports.quality_json import JsonContext, quality_json
+
+        corpus = self._wanted.corpus
+        context = JsonContext(
+            verbose=self._wanted.verbose,
+            corpus_path=None if corpus is None else str(corpus),
+            explain=self._explain,
+            standings=standings.fields,
+        )
+        return quality_json(reports, context, as_list=self._as_list) + "\n"
+
+    def _lines(
+        self,
+        reports: Sequence[QualityReport],
+        standings: Standings,
+        width: int,
+        ascii_only: bool,
+    ) -> Iterator[str]:
+        from pytest_plugin_eval.reports.quality_table import quality_lines, quality_overview_lines
+
+        for report in reports:
+            yield from quality_lines(
+                report,
+                width=width,
+                explain=self._explain,
+                ascii_only=ascii_only,
+                standing=standings.lines.get(report.path, ()),
+            )
+            if len(reports) > 1:
+                yield ""
+        if len(reports) > 1:  # last, where it is seen without scrolling
+            yield from quality_overview_lines(reports, width=width, ascii_only=ascii_only)
+
+
+def _tell_more(report: QualityReport, duration_s: float) -> None:
+    """Say what the layers measured and how long it took."""
+    for layer in report.layers:
+        what = ", ".join(layer.dimensions) or "nothing"
+        cost = "" if layer.cost_usd == 0 else f", cost {_cost(layer.cost_usd)}"
+        say(f"{report.path}: {layer.layer.value}: {layer.score!r} measured {what}{cost}")
+    say(f"{report.path}: {duration_s * 1000:.1f} ms, {plural(len(report.findings), 'finding')}")
+
+
+def _cost(cost_usd: float | None) -> str:
+    from pytest_plugin_eval.text import dollars
+
+    return "unknown" if cost_usd is None else dollars(cost_usd)
+
+
+def _is_below(report: QualityReport, threshold: float | None) -> bool:
+    return threshold is not None and settled(report.composite.score) < settled(threshold)
+
+
+def _tell_missed(report: QualityReport, threshold: float) -> None:
+    from pytest_plugin_eval.reports.run_lines import below
+
+    score_text, limit = below(report.composite.score, threshold)
+    say(f"{report.path}: composite {score_text} is below --threshold {limit}")

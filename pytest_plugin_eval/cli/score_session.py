@@ -1,0 +1,145 @@
+"""Asking models for quality scores: who is asked, what is said of it, and how it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import click
+
+from pytest_plugin_eval.errors import JudgeError
+from pytest_plugin_eval.quality.parse import PluginSource, SkillSource
+from pytest_plugin_eval.quality.score import ScoreOptions
+from pytest_plugin_eval.settings import Depth
+from pytest_plugin_eval.text import dollars, one_line, plural, without_surrogates
+
+if TYPE_CHECKING:
+    from pytest_plugin_eval.quality.asking import Asking
+
+__all__ = ["Interrupted", "Models", "asking", "say"]
+
+EXPERIMENTAL = (
+    "note: the judge and Monte Carlo layers are experimental: their numbers are a model's, and "
+    "differ from one time to the next"
+)
+INSTALL = "pip install 'pytest-plugin-eval[judge]' brings the client that a judge is asked with"
+_SIGNALLED = 128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Models:
+    """Who is to be asked, and for how much at most."""
+
+    model: str | None = None
+    judge_model: str | None = None
+    max_cost_usd: float | None = None
+
+
+class Interrupted(Exception):
+    """A signal ended the asking; what was paid for is told already."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.exit_code = _SIGNALLED + number
+
+
+@contextlib.contextmanager
+def asking(
+    sources: Sequence[SkillSource | PluginSource], options: ScoreOptions, models: Models
+) -> Iterator[Asking | None]:
+    """Yield what asks models for these sources, ``None`` where no model is needed.
+
+    Before the first call the number of calls and their price are told, in the end what was spent.
+    Raises `Interrupted` when a signal ends it.
+    """
+    skills = [source for source in sources if isinstance(source, SkillSource)]
+    if options.depth is Depth.QUICK:
+        yield None
+        return
+    from pytest_plugin_eval.execution.judging import find_judge
+    from pytest_plugin_eval.quality.asking import Asking
+    from pytest_plugin_eval.signals import handled
+    from pytest_plugin_eval.spending.ledger import Ledger
+    from pytest_plugin_eval.spending.limiter import Limiter
+
+    ledger, limiter = Ledger(models.max_cost_usd), Limiter()
+    find = partial(
+        find_judge,
+        env=os.environ,
+        agent_path=None,
+        run_root=None,
+        slow_down=limiter.slow_down,
+    )
+    asks = Asking(
+        find,
+        ledger=ledger,
+        limiter=limiter,
+        env=os.environ,
+        judge_model=models.judge_model,
+        model=models.model,
+    )
+    received: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 -- signal's
+        received.append(number)
+        raise KeyboardInterrupt
+
+    try:
+        with handled(interrupt):
+            if skills:
+                _announce(skills, options, asks)
+            yield asks
+    except KeyboardInterrupt:
+        say("interrupted: what was not finished is not reported")
+        raise Interrupted(received[0] if received else signal.SIGINT) from None
+    finally:
+        asks.close()
+        if skills:
+            say(_spent(ledger.spent_usd, ledger.unknown, models.max_cost_usd))
+
+
+def say(text: str) -> None:
+    """Print a line on stderr, whatever is in it."""
+    click.echo(without_surrogates(one_line(text)), err=True)
+
+
+def _announce(skills: Sequence[SkillSource], options: ScoreOptions, asks: Asking) -> None:
+    """Say what is asked of whom at about what price."""
+    from pytest_plugin_eval.quality.score import estimate_usd
+
+    say(EXPERIMENTAL)
+    calls = sum(_calls(skill, options) for skill in skills)
+    try:
+        who = asks.check()
+    except JudgeError as error:
+        say(f"warning: no model can be asked, only the static layer is measured: {error}")
+        return
+    costs = [estimate_usd(skill, options, asks) for skill in skills]
+    known = [cost for cost in costs if cost is not None]
+    about = f"about {dollars(sum(known))}" if len(known) == len(costs) else "at an unknown price"
+    say(f"asking: {plural(calls, 'call')}, {about}, of {who}")
+
+
+def _calls(skill: SkillSource, options: ScoreOptions) -> int:
+    """Return how many calls are made for a skill: the judge's, one for prompts, and the runs."""
+    from pytest_plugin_eval.quality.judge_layer import judge_questions
+    from pytest_plugin_eval.quality.score import monte_carlo_runs
+
+    judged = judge_questions(skill, judges=options.judges, chars=options.judge_chars)
+    runs = monte_carlo_runs(options)
+    return len(list(judged)) + (runs + 1 if runs else 0)
+
+
+def _spent(spent_usd: float, unknown: int, ceiling_usd: float | None) -> str:
+    text = f"spent: {dollars(spent_usd)}"
+    if unknown:
+        text += f" and {plural(unknown, 'call')} of unknown cost"
+    if ceiling_usd is not None:
+        text += f", the ceiling was {dollars(ceiling_usd)}"
+    return text
