@@ -5,19 +5,30 @@ Spec: quality-score, 1, 7, 11 and 17; decisions, 27.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_plugin_eval.quality.model import QualityReport
+from pytest_plugin_eval.errors import QualityError
+from pytest_plugin_eval.quality.composite import composite
+from pytest_plugin_eval.quality.model import Finding, Layer, LayerResult, QualityReport, Target
+from pytest_plugin_eval.quality.parse import PluginSource, SkillSource, read_target
+from pytest_plugin_eval.quality.static import static_skill
+from pytest_plugin_eval.quality.static.agent import agent_score
+from pytest_plugin_eval.quality.static.plugin import plugin_layer
 from pytest_plugin_eval.settings import Depth
+from pytest_plugin_eval.text import one_line, plural, shown
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.quality.asking import Asking
-    from pytest_plugin_eval.quality.parse import PluginSource, SkillSource
 
-__all__ = ["ScoreOptions", "estimate_usd", "score_target"]
+__all__ = ["ScoreOptions", "estimate_usd", "monte_carlo_runs", "score_source", "score_target"]
+
+_RUNS: Mapping[Depth, int] = MappingProxyType({Depth.DEEP: 50, Depth.THOROUGH: 100})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +61,201 @@ def score_target(
 
     Raises `QualityError` when there is nothing that could be scored.
     """
-    raise NotImplementedError
+    return score_source(read_target(path), path, options, asking=asking, now=now)
+
+
+def score_source(
+    source: SkillSource | PluginSource,
+    path: str,
+    options: ScoreOptions,
+    *,
+    asking: Asking | None = None,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> QualityReport:
+    """Return the score of what was read from *path*, as `score_target` does."""
+    scoring = _Scoring(options, asking, now)
+    if isinstance(source, PluginSource):
+        return scoring.plugin(source, path)
+    return scoring.skill(source, static_skill(source), path)
+
+
+def monte_carlo_runs(options: ScoreOptions) -> int:
+    """Return how many runs the Monte Carlo layer makes, 0 where it does not run at all."""
+    runs = _RUNS.get(options.depth, 0)
+    return (options.monte_carlo_n or runs) if runs else 0
 
 
 def estimate_usd(
     source: SkillSource | PluginSource, options: ScoreOptions, asking: Asking
 ) -> float | None:
     """Return about what the calls would cost; ``None`` when it is unknown."""
-    raise NotImplementedError
+    if options.depth is Depth.QUICK:
+        return 0.0
+    if isinstance(source, SkillSource):
+        return _estimate_usd(source, options, asking)
+    skills = source.skills if options.each_skill else ()
+    return _sum(_estimate_usd(skill, options, asking) for skill in skills)
+
+
+class _Scoring(NamedTuple):
+    """Makes the reports of one target."""
+
+    options: ScoreOptions
+    asking: Asking | None
+    now: Callable[[], datetime]
+
+    def skill(self, skill: SkillSource, static: LayerResult, path: str) -> QualityReport:
+        """Return the score of a skill, whose static layer is there already."""
+        layers = (static, *_asked_layers(skill, path, self.options, self.asking))
+        return self._report(
+            skill,
+            path,
+            layers=layers,
+            effective_depth=_effective(layers, self.options.depth),
+            problems=(*skill.problems, *_of_layers(layers)),
+        )
+
+    def plugin(self, plugin: PluginSource, path: str) -> QualityReport:
+        """Return the score of a plugin by its static layer, with those of its skills."""
+        statics = [static_skill(skill) for skill in plugin.skills]
+        agents = [agent_score(agent).score for agent in plugin.agents]
+        layer = plugin_layer(plugin, statics, agents)
+        skills = tuple(self._skills(plugin, statics, path))
+        return self._report(
+            plugin,
+            path,
+            layers=(layer,),
+            effective_depth=Depth.QUICK,
+            problems=(*plugin.problems, *_static_only(path, self.options), *_of_skills(skills)),
+            skills=skills,
+        )
+
+    def _skills(
+        self, plugin: PluginSource, statics: Sequence[LayerResult], path: str
+    ) -> Iterator[QualityReport]:
+        """Yield the score of each skill for itself, where it costs nothing or was asked for."""
+        options = self.options
+        if options.depth is not Depth.QUICK and not options.each_skill:
+            return
+        # The plugin's findings are those of its skills already.
+        options = replace(options, explain=options.explain and options.each_skill)
+        scoring = self._replace(options=options)
+        for skill, static in zip(plugin.skills, statics, strict=True):
+            place = Path(path, skill.path.relative_to(plugin.path))
+            yield scoring.skill(skill, static, str(place))
+
+    def _report(
+        self,
+        source: SkillSource | PluginSource,
+        path: str,
+        *,
+        layers: tuple[LayerResult, ...],
+        effective_depth: Depth,
+        problems: Iterable[str],
+        skills: tuple[QualityReport, ...] = (),
+    ) -> QualityReport:
+        is_plugin = isinstance(source, PluginSource)
+        costs = [layer.cost_usd for layer in layers] + [skill.cost_usd for skill in skills]
+        return QualityReport(
+            path=path,
+            target=Target.PLUGIN if is_plugin else Target.SKILL,
+            name="" if source.name is None else str(source.name),
+            depth=self.options.depth,
+            effective_depth=effective_depth,
+            layers=layers,
+            composite=composite(layers, depth_asked=self.options.depth),
+            timestamp=self.now().isoformat(),
+            judges=self.options.judges,
+            concurrency=self.options.concurrency,
+            monte_carlo_n=self.options.monte_carlo_n,
+            findings=_findings(source, self.options),
+            skills=skills,
+            problems=tuple(dict.fromkeys(problems)),
+            cost_usd=_sum(costs),
+        )
+
+
+def _asked_layers(
+    skill: SkillSource, path: str, options: ScoreOptions, asking: Asking | None
+) -> Iterator[LayerResult]:
+    """Yield the layers above the static one that the depth holds, in order."""
+    if options.depth is Depth.QUICK:
+        return
+    if asking is None:
+        raise QualityError(
+            f"{path}: depth {shown(options.depth.value)} asks models, expected something to ask"
+        )
+    from pytest_plugin_eval.quality.judge_layer import judge_layer  # not for quick scores
+
+    yield judge_layer(
+        skill,
+        asking,
+        judges=options.judges,
+        chars=options.judge_chars,
+        concurrency=options.concurrency,
+    )
+    if runs := monte_carlo_runs(options):
+        from pytest_plugin_eval.quality.montecarlo import monte_carlo_layer
+
+        yield monte_carlo_layer(skill, asking, n=runs, concurrency=options.concurrency)
+
+
+def _effective(layers: Iterable[LayerResult], asked: Depth) -> Depth:
+    """Return the deepest depth of which something was measured. Spec: 17, B2."""
+    measured = {layer.layer for layer in layers if layer.has_measured}
+    if Layer.MONTE_CARLO in measured:
+        return asked
+    return Depth.STANDARD if Layer.JUDGE in measured else Depth.QUICK
+
+
+def _findings(source: SkillSource | PluginSource, options: ScoreOptions) -> tuple[Finding, ...]:
+    if not options.explain:
+        return ()
+    from pytest_plugin_eval.quality.findings import findings  # not where nobody reads them
+
+    return findings(source)
+
+
+def _static_only(path: str, options: ScoreOptions) -> Iterator[str]:
+    if options.depth is not Depth.QUICK:
+        yield (
+            f"{one_line(path)}: only the static layer runs on a plugin, not depth"
+            f" {shown(options.depth.value)}: its confidence is Estimated"
+        )
+
+
+def _of_layers(layers: Iterable[LayerResult]) -> Iterator[str]:
+    for layer in layers:
+        yield from layer.problems
+
+
+def _of_skills(skills: Iterable[QualityReport]) -> Iterator[str]:
+    """Yield a line for each problem of the skills' layers, with the skills that have it."""
+    places: dict[str, list[str]] = {}
+    for report in skills:
+        for text in dict.fromkeys(_of_layers(report.layers)):
+            places.setdefault(text, []).append(report.path)
+    for text, paths in places.items():
+        where = paths[0] if len(paths) == 1 else plural(len(paths), "skill")
+        yield f"{one_line(where)}: {text}"
+
+
+def _estimate_usd(skill: SkillSource, options: ScoreOptions, asking: Asking) -> float | None:
+    from pytest_plugin_eval.quality.judge_layer import judge_questions
+
+    judged = judge_questions(skill, judges=options.judges, chars=options.judge_chars)
+    costs = [asking.estimate_usd(judged)]
+    if runs := monte_carlo_runs(options):
+        from pytest_plugin_eval.quality.montecarlo import monte_carlo_questions
+
+        costs.append(asking.estimate_usd(monte_carlo_questions(skill, n=runs)))
+    return _sum(costs)
+
+
+def _sum(costs: Iterable[float | None]) -> float | None:
+    known: list[float] = []
+    for cost in costs:
+        if cost is None:
+            return None
+        known.append(cost)
+    return math.fsum(known)
