@@ -26,7 +26,8 @@ description: Use this skill when testing things.
 
 # W1
 
-Takes an input and returns JSON."""
+Takes an input and returns JSON.
+"""
 PROMPTS = tuple(f"Prompt number {number}, please." for number in range(10))
 """As many as a decimal digit has values: the number of a run says which of them it has."""
 WRITTEN = json.dumps(PROMPTS)

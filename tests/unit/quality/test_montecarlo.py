@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 
 from pytest_plugin_eval.errors import JudgeError
+from pytest_plugin_eval.quality.composite import composite
 from pytest_plugin_eval.quality.model import Dimension, Layer, LayerResult
 from pytest_plugin_eval.quality.montecarlo import monte_carlo_layer, monte_carlo_questions
 from pytest_plugin_eval.quality.parse import SkillSource
+from pytest_plugin_eval.quality.static import static_skill
+from pytest_plugin_eval.settings import Depth
 from pytest_plugin_eval.spending.limiter import Limiter
 from tests.support.montecarlo import (
     PROMPTS,
@@ -80,6 +83,18 @@ FOUND_OF_100 = {
     "token_efficiency": FOUND["token_efficiency"],
 }
 
+JUDGED = LayerResult(
+    layer=Layer.JUDGE,
+    score=0.6875,
+    sub_scores={},
+    dimensions={
+        Dimension.TRIGGERING_ACCURACY: 0.9,
+        Dimension.ORCHESTRATION_FITNESS: 0.75,
+        Dimension.OUTPUT_QUALITY: 0.6,
+        Dimension.SCOPE_CALIBRATION: 0.5,
+    },
+)
+
 
 @pytest.fixture
 def w1(tmp_path: Path) -> SkillSource:
@@ -134,6 +149,25 @@ def test_example_enters_the_composite(w1: SkillSource, n: int) -> None:
         Dimension.ROBUSTNESS: 0.9,
         Dimension.TOKEN_EFFICIENCY: 0.811625,
     }
+
+
+@pytest.mark.parametrize("n", [50, 100])
+def test_example_is_certified_with_its_composite(w1: SkillSource, n: int) -> None:
+    layers = (static_skill(w1), JUDGED, _layer(w1, example_5, n=n))
+
+    whole = composite(layers, depth_asked=Depth.DEEP)
+
+    assert whole.score == pytest.approx(64.92049319727892, abs=1e-9)
+    assert (whole.badge, whole.confidence_label) == ("bronze", "Certified")
+
+
+def test_runs_that_all_fail_leave_the_composite_as_it_was(w1: SkillSource) -> None:
+    layers = (static_skill(w1), _layer(w1, lambda _: FAILED))
+
+    whole = composite(layers, depth_asked=Depth.DEEP)
+
+    assert whole.score == pytest.approx(60.984848484848484, abs=1e-9)
+    assert whole.confidence_label == "Estimated"
 
 
 def test_metadata_counts_runs_and_tokens(w1: SkillSource) -> None:
