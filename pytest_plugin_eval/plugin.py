@@ -17,6 +17,7 @@ from pytest_plugin_eval.pytest_side.stash import report_key
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.pytest_side.collector import EvalCase
+    from pytest_plugin_eval.pytest_side.skill_items import SkillFile
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -46,6 +47,15 @@ def pytest_collect_directory(path: Path, parent: pytest.Collector) -> EvalCase |
     return collect_directory(path, parent)
 
 
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SkillFile | None:
+    """Answer for a SKILL.md that is asked for, and for no other file."""
+    if file_path.name != "SKILL.md":
+        return None
+    from pytest_plugin_eval.pytest_side.skill_items import collect_skill
+
+    return collect_skill(file_path, parent)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_make_collect_report(collector: pytest.Collector) -> pytest.CollectReport | None:
     """Collect a case without importing a `conftest.py` among its files."""
@@ -67,6 +77,10 @@ def pytest_runtest_makereport(
 
         # A plain attribute of plain values travels from xdist's workers by itself.
         report.eval_run = codec_of(item.config).encode(graded)  # type: ignore[attr-defined]
+    skill = getattr(item, "eval_skill", None)
+    if skill is not None and call.when == "call":
+        report.eval_skill = skill  # type: ignore[attr-defined]  # plain values, as above
+        report.eval_verdict = {"missed": skill["missed"]}  # type: ignore[attr-defined]
     if call.when == "setup" and report.failed and hasattr(item, "setup_failure"):
         # pytest asks an item only about its call; a run is made in its setup.
         report.longrepr = item.setup_failure(call.excinfo)

@@ -15,16 +15,14 @@ import pytest
 from pytest_plugin_eval.errors import RecordError
 from pytest_plugin_eval.pytest_side.ids import case_of, is_run_id
 from pytest_plugin_eval.pytest_side.progress import CaseProgress
+from pytest_plugin_eval.pytest_side.quality import SessionQuality
 from pytest_plugin_eval.pytest_side.session_place import SessionPlace
 from pytest_plugin_eval.pytest_side.signals import SessionSignals
-from pytest_plugin_eval.pytest_side.stash import (
-    collection_key,
-    settings_key,
-    workbench_key,
-)
+from pytest_plugin_eval.pytest_side.stash import collection_key, settings_key, workbench_key
 from pytest_plugin_eval.settings import Mode
 
 if TYPE_CHECKING:
+    from pytest_plugin_eval.quality.model import QualityReport
     from pytest_plugin_eval.scoring.model import RunReport, SuiteResult
 
 __all__ = ["EvalController"]
@@ -73,6 +71,7 @@ class EvalController:
         self._config = config
         self._settings = config.stash[settings_key]
         self._started = datetime.now(UTC)
+        self.scorer = SessionQuality(config, self)
         self._first: list[RunReport] = []
         self._session = session
 
@@ -109,11 +108,13 @@ class EvalController:
         has_runs = bool(self.cases) or self.is_distributed
         with SessionSignals() if has_runs else SessionSignals(names=()) as signals:
             try:
-                return (yield)
+                outcome = yield
+                self.scorer.ask()
+                return outcome
             except (KeyboardInterrupt, pytest.exit.Exception) as error:
                 # pytest and xdist stop sessions, for example after -x, by children of that class.
                 if type(error) in (KeyboardInterrupt, pytest.exit.Exception):
-                    self._partial("interrupted")
+                    self.note_partial("interrupted")
                     self.place.interrupt_workers()
                 raise
             finally:
@@ -186,9 +187,9 @@ class EvalController:
         from pytest_plugin_eval.records.model import Ending
 
         if run.is_at_ceiling:
-            self._partial("cost_ceiling")
+            self.note_partial("cost_ceiling")
         if run.outcome.ending is Ending.NOT_STARTED:
-            self._partial("not_measured")
+            self.note_partial("not_measured")
             return
         is_made = self._settings.mode is not Mode.REPLAY and not run.is_taken_over
         if run.is_judge_refused:
@@ -237,7 +238,8 @@ class EvalController:
         if any(one.expected - one.finished for one in self.cases.values()):
             self._stop(f"cost ceiling ${ceiling_usd:g} reached", "cost_ceiling")
 
-    def _partial(self, reason: str) -> None:
+    def note_partial(self, reason: str) -> None:
+        """Take in why the session is incomplete; of several reasons the gravest counts."""
         from pytest_plugin_eval.scoring.aggregate import PARTIAL_REASONS
 
         known = [one for one in (self.partial_reason, reason) if one is not None]
@@ -245,12 +247,17 @@ class EvalController:
 
     def _stop(self, why: str, reason: str | None) -> None:
         if reason is not None:
-            self._partial(reason)
+            self.note_partial(reason)
         # Under xdist the session's own flag is not looked at (xdist 3.8).
         distributed = self._config.pluginmanager.get_plugin("dsession")
         target = distributed if distributed is not None else self._session
         if target is not None and not target.shouldstop:
             target.shouldstop = why
+
+    @property
+    def quality(self) -> Mapping[str, tuple[QualityReport, ...]]:
+        """The scores of the plugins under test, by suite root, the main one first."""
+        return self.scorer.reports
 
     @property
     def is_distributed(self) -> bool:
@@ -352,6 +359,7 @@ class EvalController:
         for case, progress in self.cases.items():
             self._give_verdict(case, progress)
         if any(progress.runs for progress in self.cases.values()):
+            self.scorer.finish()
             from pytest_plugin_eval.pytest_side.results import write_results
 
             self.suites = write_results(self, self._config, self._started)
@@ -369,7 +377,8 @@ class EvalController:
         session.exitstatus = exit_status(
             int(session.exitstatus),
             partial_reason=self.partial_reason,
-            problems=bool(self.state.broken or self.state.loose or self.unwritten),
+            problems=bool(self.state.broken or self.state.loose or self.unwritten)
+            or self.scorer.has_failed,
         )
 
 

@@ -15,14 +15,17 @@ if TYPE_CHECKING:
     from pytest_plugin_eval.judges.base import JudgeBackend
     from pytest_plugin_eval.judges.polling import Judge
     from pytest_plugin_eval.mocks.asking import Asker
+    from pytest_plugin_eval.quality.asking import Asking
     from pytest_plugin_eval.spending.ledger import Ledger
     from pytest_plugin_eval.spending.limiter import Limiter
 
-__all__ = ["asker_of", "judge_of", "why_no_votes"]
+__all__ = ["asker_of", "asking_of", "judge_of", "why_no_votes"]
 
 
-def why_no_votes(settings: Settings, *, is_worker: bool, are_asked_for: bool) -> str | None:
-    """Return why no vote may be paid for, ``None`` when it may.
+def why_no_votes(
+    settings: Settings, *, is_worker: bool, are_asked_for: bool, what: str = "votes"
+) -> str | None:
+    """Return why no vote, or *what* else, may be paid for, ``None`` when it may.
 
     A replay that nobody named must not cost anything, and one that was is to say first what it
     costs, which the workers of xdist cannot.
@@ -30,9 +33,9 @@ def why_no_votes(settings: Settings, *, is_worker: bool, are_asked_for: bool) ->
     if settings.mode is not Mode.REPLAY:
         return None
     if is_worker:
-        return "a replay asks for votes only in a session without xdist (-n 0)"
+        return f"a replay asks for {what} only in a session without xdist (-n 0)"
     if not are_asked_for:
-        return "a replay asks for votes only of evals that an argument names (--evals)"
+        return f"a replay asks for {what} only of evals that an argument names (--evals)"
     return None
 
 
@@ -75,10 +78,27 @@ def asker_of(
     )
 
 
-def _found(settings: Settings, limiter: Limiter) -> JudgeBackend:
+def asking_of(settings: Settings, ledger: Ledger, limiter: Limiter) -> Asking:
+    """Return what asks models for the quality score; it finds them with its first question."""
+    from pytest_plugin_eval.quality.asking import Asking
+
+    return Asking(
+        partial(_found, settings, limiter, needed_by="the deeper layers of the quality score"),
+        ledger=ledger,
+        limiter=limiter,
+        env=os.environ,
+        judge_model=settings.judge_model,
+        model=settings.model,
+    )
+
+
+def _found(
+    settings: Settings, limiter: Limiter, *, needed_by: str = "llm and baseline graders"
+) -> JudgeBackend:
     from pytest_plugin_eval.execution.judging import find_judge
 
     return find_judge(
+        needed_by=needed_by,
         env=os.environ,
         agent_path=settings.agent_path,
         run_root=settings.run_root,

@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_plugin_eval.pytest_side import option_values as values
 from pytest_plugin_eval.pytest_side.option_values import Convert
-from pytest_plugin_eval.settings import Ablation, Mocks, Mode
+from pytest_plugin_eval.settings import Ablation, Depth, Mocks, Mode
 
 __all__ = ["OPTIONS", "ROOT", "Option"]
 
@@ -232,6 +232,28 @@ OPTIONS: Final[tuple[Option, ...]] = (
         help="Leave llm and baseline graders out, unevaluated and uncounted",
     ),
     Option(
+        name="--eval-depth",
+        field="depth",
+        convert=values.choice(Depth, [depth.value for depth in Depth]),
+        metavar="DEPTH",
+        help="Layers of the quality score: quick, free; standard asks a judge about each skill; "
+        "deep and thorough also try it out, 50 or 100 times (default: quick)",
+    ),
+    Option(
+        name="--eval-min-composite",
+        field="min_composite",
+        convert=values.number(0, 100),
+        metavar="X",
+        help="Fail when the composite score of a plugin or of a collected skill is below X, 0 to "
+        "100",
+    ),
+    Option(
+        name="--eval-score",
+        field="score",
+        help="Collect every SKILL.md as an item that fails below --eval-min-composite, else below "
+        "60",
+    ),
+    Option(
         name="--eval-agent-path",
         field="agent_path",
         convert=values.path,
@@ -279,10 +301,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
         )
         for name, metavar, harmless, text in (
             ("--eval-html", "PATH", (), "Write a copy of the HTML report here"),
-            ("--eval-depth", "DEPTH", ("quick",), "Layers of the composite score"),
-            ("--eval-min-composite", "X", (), "Fail the session below this composite score"),
             ("--eval-shard", "I/N", ("1/1",), "This machine's part of the runs"),
-            ("--eval-score", None, (), "Collect skills as items"),
         )
     ),
 )

@@ -63,6 +63,7 @@ def plan(directory: Path, place: EvalDirectory, nodeid: str, config: pytest.Conf
             without_votes=planned.votes_per_run(Arm.WITHOUT, votes),
             results_base=str(bench.results_base(place)),
             skipped=planned.skip_reason is not None,
+            plugins=tuple(str(plugin.path) for plugin in case.plugins),
         )
     )
     for plugin in case.plugins:

@@ -18,6 +18,7 @@ from pytest_plugin_eval.pytest_side.stash import settings_key, workbench_key
 from pytest_plugin_eval.pytest_side.verdicts import result_of
 from pytest_plugin_eval.records.layout import record_path
 from pytest_plugin_eval.records.model import Ending
+from pytest_plugin_eval.reports.composite import known_quality_cost
 from pytest_plugin_eval.reports.document import document_chunks
 from pytest_plugin_eval.reports.junit import suite_properties
 from pytest_plugin_eval.scoring.aggregate import suite_result
@@ -35,6 +36,7 @@ from pytest_plugin_eval.text import plural
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.pytest_side.controller import EvalController
+    from pytest_plugin_eval.quality.model import QualityReport
     from pytest_plugin_eval.records.model import RunKey
 
 __all__ = ["write_results"]
@@ -62,7 +64,8 @@ def write_results(
             not_started=_cases_not_started(controller, not_started.get(root, ())),
             runs_not_started=not_started.get(root, ()),
             # Which of several suites it went to, the ledger does not tell.
-            unreported_usd=controller.unreported_usd if len(by_root) == 1 else 0.0,
+            unreported_usd=known_quality_cost(controller.quality.get(root, ()))
+            + (controller.unreported_usd if len(by_root) == 1 else 0.0),
         )
         suite = suite_result(
             info,
@@ -73,7 +76,7 @@ def write_results(
         suites.append(suite)
         # Also where no run was started, as at a ceiling of 0: the file then says so.
         _write(suite, _results_dir(cases), settings, controller, several=len(by_root) > 1)
-    _add_junit_properties(config, suites)
+    _add_junit_properties(config, suites, controller.quality)
     return tuple(suites)
 
 
@@ -241,21 +244,27 @@ def _write(
         release_results_directory(Path(directory))
     for target in targets:
         try:
-            write_text(target, document_chunks(suite))
+            quality = controller.quality.get(suite.info.root, ())
+            write_text(target, document_chunks(suite, quality=quality))
         except OSError as error:
             controller.unwritten.append(f"{target}: {error.strerror}")
             continue
         controller.written.append(target)
 
 
-def _add_junit_properties(config: pytest.Config, suites: list[SuiteResult]) -> None:
+def _add_junit_properties(
+    config: pytest.Config,
+    suites: list[SuiteResult],
+    quality: Mapping[str, Sequence[QualityReport]],
+) -> None:
     # The fixture `record_testsuite_property` is of no use outside tests; the plugin object is the
     # one way left (decisions, 23).
     for _, plugin in config.pluginmanager.list_name_plugin():
         add = getattr(plugin, "add_global_property", None)
         if add is not None:
             for suite in suites:
-                for name, value in suite_properties(suite):
+                scores = quality.get(suite.info.root, ())
+                for name, value in suite_properties(suite, quality=scores):
                     add(name, value)
 
 

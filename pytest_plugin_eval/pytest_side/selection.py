@@ -113,6 +113,7 @@ class EvalSelection:
             self._check_trust(wanted)
             judged = [run for run in wanted if run.planned.has_paid_graders]
             bench.open(wanted, are_asked_for=not self._unnamed(judged))
+            self._config.stash[collection_key].are_named = not self._unnamed(wanted)
         except EvalError as error:
             if hasattr(self._config, "workerinput"):
                 # A usage error would look like a crash of the worker; so each run says why instead.

@@ -115,6 +115,7 @@ def _register_controller(
 
     controller = EvalController(config, session_id, session)
     config.pluginmanager.register(controller, "plugin_eval_controller")
+    config.pluginmanager.register(controller.scorer, "plugin_eval_quality")
     config.pluginmanager.register(EvalTerminal(config, controller), "plugin_eval_terminal")
     if config.pluginmanager.hasplugin("xdist"):
         from pytest_plugin_eval.pytest_side.nodes import EvalNodes

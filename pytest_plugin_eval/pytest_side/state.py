@@ -28,6 +28,8 @@ class CollectionState:
     """Load problems of eval directories that belong to no case."""
     unnamed: list[str] = field(default_factory=list)
     """Node ids of cases deselected by the spend rule."""
+    are_named: bool = True
+    """Whether arguments name all cases that are run: a replay runs others too, for nothing."""
     notes: list[str] = field(default_factory=list)
     """Lines about eval directories, once each."""
     user_marks: frozenset[str] = frozenset()

@@ -61,6 +61,8 @@ class EvalTerminal:
         elif note:
             line += f", {note}"
         notes = self._config.stash[workbench_key].notes
+        if not self._controller.is_distributed and (asked := self._controller.scorer.plan_line()):
+            notes = [*notes, asked]
         return [line, *self._state.notes, *notes, *self._state.advice_lines(self._controller.cases)]
 
     def _cost_of_replay(self) -> str:
@@ -82,6 +84,10 @@ class EvalTerminal:
         else:
             before, after = self._wrapped(self._error_lines()), self._wrapped(self._result_lines())
             self._section(terminalreporter, "evals", [*before, *self._table_lines(), *after])
+            width, scorer = self._config.get_terminal_writer().fullwidth, self._controller.scorer
+            self._section(
+                terminalreporter, "skills", self._wrapped(scorer.skill_lines(width=width))
+            )
         self._section(terminalreporter, "evals not run", self._wrapped(self._unnamed_lines()))
 
     def _section(self, reporter: pytest.TerminalReporter, title: str, lines: list[str]) -> None:
@@ -114,6 +120,7 @@ class EvalTerminal:
                 width=self._config.get_terminal_writer().fullwidth,
                 heading=len(suites) > 1,
                 ascii_only=self._config.stash[workbench_key].ascii_only,
+                quality=self._controller.quality.get(suite.info.root, ()),
             )
 
     def _error_lines(self) -> Iterable[str]:
@@ -129,6 +136,7 @@ class EvalTerminal:
             head = self._head_lines()
             yield from (line for line in head if not (is_quiet and line.startswith("hint: ")))
         yield from self._run_notes(self._controller.suites)
+        yield from self._quality_lines()
         if self._controller.reruns:
             were = "run was" if self._controller.reruns == 1 else "runs were"
             yield (
@@ -149,6 +157,15 @@ class EvalTerminal:
             status = "" if self._controller.signal else "; exit status 2"
             yield f"incomplete: {why}{status}"
         yield from self._resume_lines()
+
+    def _quality_lines(self) -> Iterable[str]:
+        """Yield what was not scored or measured, and which limits were missed."""
+        scorer = self._controller.scorer
+        yield from scorer.notes[:NOTES]
+        if len(scorer.notes) > NOTES:
+            yield f"and {len(scorer.notes) - NOTES} more such notes, see the result document"
+        kind = "only reported" if self._settings.report_only else "error"
+        yield from (f"{kind}: {line}" for line in scorer.missed)
 
     def _cut_off_line(self, count: int) -> str:
         were, are, they = ("was", "is", "it") if count == 1 else ("were", "are", "they")

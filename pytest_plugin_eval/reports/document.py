@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pytest_plugin_eval import __version__
+from pytest_plugin_eval.quality.model import QualityReport
 from pytest_plugin_eval.records.model import Arm
+from pytest_plugin_eval.reports.composite import composite_document, quality_cost
 from pytest_plugin_eval.reports.json_text import json_chunks
 from pytest_plugin_eval.reports.judging import judge_models
 from pytest_plugin_eval.scoring.costs import costs_of, run_cost
@@ -27,16 +29,19 @@ SCHEMA_VERSION = 1
 _REACHED = (VerdictStatus.PASSED, VerdictStatus.FAILED)
 
 
-def document(suite: SuiteResult) -> dict[str, object]:
+def document(
+    suite: SuiteResult, *, quality: Sequence[QualityReport] | None = None
+) -> dict[str, object]:
     """Return the document as plain values.
 
     The fields of the reference come in its order; ours stand between them (``harness``,
-    ``loadErrors``) or at the end of their object.
+    ``loadErrors``) or at the end of their object. *quality*: the scores of the plugins under test,
+    the main one first; ``None`` where they were not asked for.
     """
-    return {**_fields(suite), "cases": [_case(case) for case in suite.cases]}
+    return {**_fields(suite, quality), "cases": [_case(case) for case in suite.cases]}
 
 
-def _fields(suite: SuiteResult) -> dict[str, object]:
+def _fields(suite: SuiteResult, quality: Sequence[QualityReport] | None) -> dict[str, object]:
     """Return the document with an iterator of its cases, each made when it is asked for."""
     info = suite.info
     fields: dict[str, object] = {
@@ -54,23 +59,35 @@ def _fields(suite: SuiteResult) -> dict[str, object]:
     fields["loadErrors"] = list(suite.load_errors)
     fields["cases"] = map(_case, suite.cases)
     fields["aggregates"] = _suite_aggregates(suite)
-    fields["costs"] = _costs(run for case in suite.cases for run in case.runs)
+    costs = fields["costs"] = _costs(run for case in suite.cases for run in case.runs)
+    if quality is not None:
+        costs["qualityUsd"] = quality_cost(quality)
+        fields |= _composites(quality)
     return fields
 
 
-def document_text(suite: SuiteResult) -> str:
+def document_text(suite: SuiteResult, *, quality: Sequence[QualityReport] | None = None) -> str:
     """Return the document as JSON: two-space indentation, non-ASCII as it is, a final newline.
 
     Whole numbers are written without a fraction, as the reference writes them. A number that
     is not finite is written as null.
     """
-    return "".join(document_chunks(suite))
+    return "".join(document_chunks(suite, quality=quality))
 
 
-def document_chunks(suite: SuiteResult) -> Iterator[str]:
+def document_chunks(
+    suite: SuiteResult, *, quality: Sequence[QualityReport] | None = None
+) -> Iterator[str]:
     """Yield the parts of `document_text`, a case at a time: a large suite's is tens of MB."""
-    yield from map(without_surrogates, json_chunks(_fields(suite)))
+    yield from map(without_surrogates, json_chunks(_fields(suite, quality)))
     yield "\n"
+
+
+def _composites(quality: Sequence[QualityReport]) -> dict[str, object]:
+    """Return ``composite``, null where no plugin could be scored, and all where there are more."""
+    found = [composite_document(report) for report in quality]
+    fields: dict[str, object] = {"composite": found[0] if found else None}
+    return fields | ({"composites": found} if len(found) > 1 else {})
 
 
 def _suite(suite: SuiteResult) -> dict[str, object]:
@@ -94,6 +111,7 @@ def _suite(suite: SuiteResult) -> dict[str, object]:
     fields["spentUsd"] = info.spent_usd
     ours: dict[str, object] = {
         "maxCostUsd": info.ceiling_usd,
+        "shard": info.shard,
         "notStarted": list(info.not_started) or None,
         "runsNotStarted": [_not_started(runs) for runs in info.runs_not_started] or None,
         "runsTakenOver": info.resumed or None,
@@ -110,7 +128,9 @@ def _not_started(runs: NotStarted) -> dict[str, object]:
 def _costs(runs: Iterable[RunReport]) -> dict[str, object]:
     """Return the sums by arm and of agent and judge; a sum with an unknown part is null.
 
-    ``withUsd`` and ``withoutUsd``, as ``agentUsd`` and ``judgeUsd``, make up ``costUsd``.
+    ``withUsd`` and ``withoutUsd``, as ``agentUsd`` and ``judgeUsd``, make up ``costUsd``. What the
+    deeper layers of the quality score cost is no run's: ``qualityUsd`` is beside that sum, and in
+    ``spentUsd``.
     """
     listed = tuple(runs)
     costs = costs_of(listed)

@@ -6,11 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from pytest_plugin_eval.quality.model import QualityReport
+from pytest_plugin_eval.reports.composite import composite_properties
 from pytest_plugin_eval.reports.judging import judge_models, unreadable_votes
 from pytest_plugin_eval.scoring.costs import costs_of, is_judged, run_cost, runs_cost
 from pytest_plugin_eval.scoring.model import CaseResult, RunReport, SuiteResult
+from pytest_plugin_eval.settings import Depth
 
-__all__ = ["run_properties", "suite_properties", "verdict_properties"]
+__all__ = ["run_properties", "skill_properties", "suite_properties", "verdict_properties"]
 
 Properties = list[tuple[str, str]]
 
@@ -60,8 +63,10 @@ def verdict_properties(case: CaseResult, *, threshold: float) -> Properties:
     )
 
 
-def suite_properties(suite: SuiteResult) -> Properties:
+def suite_properties(suite: SuiteResult, *, quality: Sequence[QualityReport] = ()) -> Properties:
     """Return the suite's aggregates, each name with the prefix ``plugin_eval_``.
+
+    *quality*: the scores of the plugins under test; the first one's composite is told.
 
     The prefix keeps them apart from properties that a project's own tests add to the same suite.
     """
@@ -91,8 +96,19 @@ def suite_properties(suite: SuiteResult) -> Properties:
         "cost_usd": suite.cost_usd,
         "judge_cost_usd": _judge_cost(runs),
         "spent_usd": info.spent_usd,
+        **composite_properties(quality),
     }
     return _properties({f"plugin_eval_{name}": value for name, value in values.items()})
+
+
+def skill_properties(report: QualityReport, *, limit: float) -> Properties:
+    """Return ``composite composite_badge composite_label limit`` of a skill.
+
+    ``cost_usd`` stands where models were asked, and is left out when it is not known.
+    """
+    is_asked = report.depth is not Depth.QUICK
+    values = {"limit": limit, "cost_usd": report.cost_usd if is_asked else None}
+    return _properties({**composite_properties((report,)), **values})
 
 
 def _judge_cost(runs: Sequence[RunReport]) -> float | None:

@@ -36,6 +36,8 @@ class CasePlan:
     """Where earlier results of the suite lie."""
     skipped: bool = False
     """Whether an option leaves the case out."""
+    plugins: tuple[str, ...] = ()
+    """Paths of the plugins under test."""
 
 
 def plan_lines(

@@ -29,19 +29,23 @@ _PARTIAL = {
     "auth_failed": "credentials refused, the session stopped there",
     "cost_ceiling": "cost ceiling reached, the rest was not started",
 }
+_ALL_RUN = "the cost ceiling kept models from being asked for the quality score"
 _ALL_STARTED = "the cost ceiling kept judges from being asked"
 
 
-def summary_lines(suite: SuiteResult) -> list[str]:
-    """Return the summary line and what the reader has to know besides, each not yet wrapped."""
+def summary_lines(suite: SuiteResult, *, quality_usd: float = 0.0) -> list[str]:
+    """Return the summary line and what the reader has to know besides, each not yet wrapped.
+
+    *quality_usd* is what the deeper layers of the quality score cost, as far as it is known.
+    """
     runs = [run for case in suite.cases for run in case.runs]
     return [
         _sum_line(suite, runs),
-        *_cost_lines(suite.info, runs),
+        *_cost_lines(suite, runs, quality_usd),
         *_partial_lines(suite, runs),
         *_run_counts(suite, runs),
         *_judge_lines(suite, runs),
-        *_source_lines(suite, runs),
+        *_source_lines(suite, runs, quality_usd),
     ]
 
 
@@ -67,8 +71,9 @@ def _sum_line(suite: SuiteResult, runs: Sequence[RunReport]) -> str:
     return " · ".join([*parts, f"{decimals(info.duration_s, 0)}s", cost])
 
 
-def _cost_lines(info: SuiteInfo, runs: Sequence[RunReport]) -> Iterator[str]:
+def _cost_lines(suite: SuiteResult, runs: Sequence[RunReport], quality_usd: float) -> Iterator[str]:
     """Yield what the sum is made of, where it has parts."""
+    info = suite.info
     costs = costs_of(runs)
     parts = []
     if {run.key.arm for run in runs} == set(Arm):
@@ -78,10 +83,13 @@ def _cost_lines(info: SuiteInfo, runs: Sequence[RunReport]) -> Iterator[str]:
     if parts and costs.total != Cost():
         yield f"cost: {'; '.join(parts)}"
     ceiling, spent = info.ceiling_usd, info.spent_usd
+    if quality_usd:
+        yield f"quality score: {dollars(quality_usd)} besides"
     # What is left of a float after the same sum in another order is no money.
-    if spent > costs.total.known_usd + HARDLY_USD:
+    if spent > costs.total.known_usd + quality_usd + HARDLY_USD:
         yield f"spent: {dollars(spent)}, with what led to no result"
-    if ceiling is not None and spent >= ceiling and spent and not _is_cut(info, runs):
+    is_cut = suite.partial_reason == "cost_ceiling" or _is_cut(info, runs)
+    if ceiling is not None and spent >= ceiling and spent and not is_cut:
         yield (
             f"cost ceiling {dollars(ceiling)} crossed by what was already under way, "
             f"{dollars(spent)} spent: nothing was left out"
@@ -101,8 +109,12 @@ def _partial_lines(suite: SuiteResult, runs: Sequence[RunReport]) -> Iterator[st
         skipped_only = any(map(is_skipped_at_ceiling, runs)) and not (
             info.not_started or info.runs_not_started
         )
-        at_ceiling = reason == "cost_ceiling" and skipped_only
-        yield f"⚠ partial: {_ALL_STARTED if at_ceiling else _PARTIAL[reason]}"
+        text = _PARTIAL[reason]
+        if reason == "cost_ceiling" and suite.cases and not _is_cut(info, runs):
+            text = _ALL_RUN
+        elif reason == "cost_ceiling" and skipped_only:
+            text = _ALL_STARTED
+        yield f"⚠ partial: {text}"
     yield from _cases_not_started_lines(info)
     yield from _not_started_lines(info)
 
@@ -219,18 +231,22 @@ def _kept_in(run: RunReport) -> PurePath | None:
     return place.parent if place.name == RUNS else place
 
 
-def _source_lines(suite: SuiteResult, runs: Sequence[RunReport]) -> Iterator[str]:
+def _source_lines(
+    suite: SuiteResult, runs: Sequence[RunReport], quality_usd: float
+) -> Iterator[str]:
     info = suite.info
+    paid_usd = info.spent_usd - quality_usd
     if info.resumed:
         yield (
             f"{plural(info.resumed, 'run')} taken over from an earlier session, "
-            f"{len(runs) - info.resumed} made now for {dollars(info.spent_usd)}"
+            f"{len(runs) - info.resumed} made now for {dollars(max(paid_usd, 0.0))}"
         )
     if info.free_only:
         yield "free graders only: llm and baseline graders were not evaluated or counted"
     if _is_replay(info):
         detail = f" ({info.recorded})" if info.recorded else ""
-        paid = f"; votes not recorded cost {dollars(info.spent_usd)} now" if info.spent_usd else ""
+        is_paid = paid_usd > HARDLY_USD
+        paid = f"; votes not recorded cost {dollars(paid_usd)} now" if is_paid else ""
         yield f"replay: recorded runs, graded afresh{detail}{paid}"
 
 
