@@ -74,7 +74,7 @@ class Unsaid(NamedTuple):
     cost_usd: float | None = 0.0
     """Of the calls that were made in vain; ``None`` when it is unknown."""
     is_final: bool = False
-    """Whether no other question would be answered either: no money, no credential, stopped."""
+    """Whether no other question would be answered either: no money, no time, no credential."""
     has_failed: bool = False
     """Whether a call was made and failed, rather than that none was allowed or cut off."""
 
@@ -251,6 +251,8 @@ class Asking:
                 if self._refusal is None:
                     self._refusal = f"the service refused the credential: {refused}"
             return Unsaid(self._refusal, cost_usd, is_final=True)
-        is_final = trouble.refused or self._stopped.is_set()
+        # Of a model without a price; the others may have one.
+        is_unpriceable = trouble.refused and self._calls.at_ceiling() is None
+        is_final = self._stopped.is_set() or not (trouble.has_failed or is_unpriceable)
         has_failed = trouble.has_failed and not is_final
         return Unsaid(one_line(trouble.text), cost_usd, is_final, has_failed)

@@ -146,6 +146,16 @@ def test_no_judge_at_all_is_one_line(env: Mapping[str, str], advice: str, tmp_pa
     assert "\n" not in message
 
 
+def test_who_has_no_judge_is_named(tmp_path: Path) -> None:
+    with pytest.raises(JudgeError, match="^no judge for the score: "):
+        find_judge(
+            env={},
+            agent_path=tmp_path / "absent",
+            run_root=tmp_path / "runs",
+            needed_by="the score",
+        )
+
+
 def test_place_that_cannot_be_written_is_said(stand_in: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 

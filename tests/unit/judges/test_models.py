@@ -8,8 +8,10 @@ import pytest
 
 from pytest_plugin_eval.judges.models import (
     Cloud,
+    agent_model,
     cloud_of,
     is_alias,
+    middle_model,
     resolve_model,
     variable_of,
 )
@@ -91,3 +93,37 @@ def test_alias_names_its_variable() -> None:
     assert is_alias("haiku")
     assert not is_alias("claude-haiku-5-5")
     assert variable_of("haiku") == "ANTHROPIC_DEFAULT_HAIKU_MODEL"
+
+
+@pytest.mark.parametrize(
+    ("env", "expected"),
+    [
+        ({}, "claude-sonnet-5-5"),
+        ({"ANTHROPIC_MODEL": "opus"}, "claude-sonnet-5-5"),
+        ({"ANTHROPIC_BASE_URL": "https://api.anthropic.com"}, "claude-sonnet-5-5"),
+        ({"ANTHROPIC_DEFAULT_SONNET_MODEL": "mine"}, "mine"),
+        (GATEWAY, "claude-opus-5-5"),
+        ({**GATEWAY, "ANTHROPIC_MODEL": "my-model"}, "my-model"),
+        ({**GATEWAY, "ANTHROPIC_DEFAULT_SONNET_MODEL": "mine"}, "mine"),
+        ({**GATEWAY, "ANTHROPIC_SMALL_FAST_MODEL": "my-small"}, "claude-opus-5-5"),
+        (BEDROCK, "sonnet"),
+        ({**GATEWAY, **BEDROCK}, "sonnet"),
+    ],
+)
+def test_middle_model_is_one_that_the_service_has(env: Mapping[str, str], expected: str) -> None:
+    assert resolve_model(middle_model(env), env) == expected
+
+
+@pytest.mark.parametrize(
+    ("env", "expected"),
+    [
+        ({}, "claude-opus-5-5"),
+        ({"ANTHROPIC_MODEL": ""}, "claude-opus-5-5"),
+        ({"ANTHROPIC_MODEL": "sonnet"}, "claude-sonnet-5-5"),
+        ({"ANTHROPIC_MODEL": "my-model[1m]"}, "my-model"),
+        ({"ANTHROPIC_DEFAULT_OPUS_MODEL": "mine"}, "mine"),
+        (BEDROCK, "opus"),
+    ],
+)
+def test_agents_model_is_that_of_its_settings(env: Mapping[str, str], expected: str) -> None:
+    assert resolve_model(agent_model(env), env) == expected

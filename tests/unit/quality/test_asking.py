@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Mapping
 
 import pytest
@@ -174,10 +175,20 @@ def test_unpriceable_model_is_refused_under_a_ceiling() -> None:
 
     outcome = asking.ask(_question())
 
-    assert outcome == Unsaid(told, is_final=True)
+    assert outcome == Unsaid(told)
     assert backend.requests == []
     with pytest.raises(JudgeError, match=told):
         asking.check([Tier.SMALL])
+
+
+def test_pause_of_hours_is_the_end() -> None:
+    later = JudgeError("busy", status=429, slow_down_until=time.time() + 7200)
+    backend = FakeBackend(later)
+
+    outcomes = asking_of(backend).ask_all([_question()] * 2, concurrency=1)
+
+    assert [isinstance(one, Unsaid) and one.is_final for one in outcomes] == [True, True]
+    assert len(backend.requests) == 1
 
 
 def test_check_tells_what_answers() -> None:
