@@ -147,7 +147,7 @@ def test_no_judge_at_all_is_one_line(env: Mapping[str, str], advice: str, tmp_pa
 
 
 def test_who_has_no_judge_is_named(tmp_path: Path) -> None:
-    with pytest.raises(JudgeError, match="^no judge for the score: "):
+    with pytest.raises(JudgeError, match=r"^no judge for the score: "):
         find_judge(
             env={},
             agent_path=tmp_path / "absent",
