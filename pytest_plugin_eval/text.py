@@ -50,7 +50,8 @@ def decimals(value: float, digits: int = 2) -> str:
     """
     from decimal import ROUND_HALF_UP, Decimal  # not for sessions that show no number
 
-    return str(Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
+    # Not `str`, which writes 1E-7 for a small number.
+    return f"{Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):f}"
 
 
 def dollars(amount_usd: float) -> str:

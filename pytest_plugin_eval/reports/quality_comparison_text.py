@@ -64,8 +64,8 @@ def comparison_markdown(comparison: Comparison) -> str:
     lines = [f"# {escaped(heading(comparison))}", ""]
     for letter, report in (("A", comparison.a), ("B", comparison.b)):
         lines.append(f"- **{letter}:** {escaped(_about(report))}")
-    titles = ("Measure", "A:", "B:", "Difference:", "Winner")
-    lines += ["", *table(titles, comparison_rows(comparison)), "", escaped(verdict(comparison))]
+    measures = ("Measure", "A:", "B:", "Difference:", "Winner")
+    lines += ["", *table(measures, comparison_rows(comparison)), "", escaped(verdict(comparison))]
     for name, findings in (("gained", comparison.gained), ("lost", comparison.lost)):
         if findings:
             rows = [(gain(one.points), place(one), one.text) for one in findings]
@@ -73,7 +73,8 @@ def comparison_markdown(comparison: Comparison) -> str:
             lines += table(("Points:", "Place", "Found"), rows)
     if comparison.changed:
         lines += ["", f"## {_findings_title('changed')}", ""]
-        lines += table(("Points:", "In A", "In B"), map(_changed_row, comparison.changed))
+        titles = ("Points in A:", "Points in B:", "In A", "In B")
+        lines += table(titles, map(_changed_row, comparison.changed))
     if not (comparison.gained or comparison.lost or comparison.changed):
         lines += ["", "Both have the same findings."]
     return "\n".join(lines) + "\n"
@@ -97,12 +98,12 @@ def comparison_lines(comparison: Comparison, *, width: int, ascii_only: bool = F
         if findings:
             lines += ["", _findings_title(name)]
         for one in findings:
-            lines += fit(f"{gain(one.points)}  {place(one)}  {cut(one.text, TEXT_LENGTH)}", "  ")
+            lines += fit(f"{gain(one.points)} {_found(one)}", "  ")
     if comparison.changed:
         lines += ["", _findings_title("changed")]
     for change in comparison.changed:
-        change_points, in_a, in_b = _changed_row(change)
-        lines += fit(f"{change_points}  {in_a} -> {in_b}", "  ")
+        for letter, one in (("A", change.a), ("B", change.b)):
+            lines += fit(f"{letter}: {gain(one.points)} {_found(one)}", "  ")
     return lines
 
 
@@ -122,13 +123,22 @@ def heading(comparison: Comparison) -> str:
 
 
 def verdict(comparison: Comparison) -> str:
-    """Return which one is better, in a sentence."""
+    """Return which one is better, in a sentence, and one for what makes them hard to compare."""
     winner = comparison.composite.winner
+    apart = [
+        title(row.dimension.value)
+        for row in comparison.dimensions
+        if row.dimension is not None and (row.a is None) != (row.b is None)
+    ]
+    caveat = ""
+    if apart:
+        names = ", ".join(apart)
+        caveat = f" {names} not measured in both: the scores are made of other dimensions."
     if winner not in ("A", "B"):
-        return "Tie: both have the same score."
+        return f"Tie: both have the same score.{caveat}"
     by = difference(abs(comparison.composite.difference or 0)).removeprefix("+")
     name = directory_name(comparison.a if winner == "A" else comparison.b)
-    return f"{winner} ({name}) is ahead by {by} points."
+    return f"{winner} ({name}) is ahead by {by} points.{caveat}"
 
 
 def directory_name(report: QualityReport) -> str:
@@ -153,12 +163,8 @@ def _findings_title(name: str) -> str:
     }[name]
 
 
-def _changed_row(change: Change) -> tuple[str, str, str]:
-    return (
-        f"{gain(change.a.points)} -> {gain(change.b.points)}",
-        _found(change.a),
-        _found(change.b),
-    )
+def _changed_row(change: Change) -> tuple[str, ...]:
+    return gain(change.a.points), gain(change.b.points), _found(change.a), _found(change.b)
 
 
 def _found(finding: Finding) -> str:

@@ -26,7 +26,7 @@ __all__ = ["ONLY_STATIC", "escaped", "finding_rows", "place", "quality_markdown"
 ONLY_STATIC = "only the static layer runs on a plugin; the deeper ones score a skill at a time"
 NO_STANDINGS: Mapping[str, Sequence[str]] = {}
 # What would end a cell, be taken for markup, or load something in a viewer.
-_MARKUP = re.compile(r"[\\|`*<>\[\]]")
+_MARKUP = re.compile(r"[\\|`*<\[\]]")
 
 
 def quality_markdown(

@@ -15,6 +15,11 @@ def test_halves_are_rounded_away_from_zero(value: float, text: str) -> None:
     assert decimals(value) == text
 
 
+def test_small_number_is_written_without_an_exponent() -> None:
+    assert decimals(1e-7, 8) == "0.00000010"
+    assert dollars(1e-7) == "$0.00000010"
+
+
 @pytest.mark.parametrize(
     ("amount", "text"),
     [
