@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from pytest_plugin_eval.agents.claude_cli import ClaudeCli
+from tests.support.fixtures import written_documents
 from tests.support.reference import base_environment
 from tests.support.scripted_api import ScriptedApi
+
+__all__ = ["written_documents"]
 
 MakeBackend = Callable[..., ClaudeCli]
 KEY = "sk-ant-scripted-0000"

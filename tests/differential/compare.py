@@ -16,6 +16,7 @@ from typing import Any
 
 from tests.differential.suite import Suite
 from tests.support.reference import ReferenceResult, base_environment, run_reference
+from tests.support.schemas import check_document, complaints
 from tests.support.scripted_api import ScriptedApi
 
 TABLE_VARIABLE = "DIFFERENTIAL_TABLE"
@@ -102,6 +103,10 @@ def compare(
         )
         own = pool.submit(run_ours, path, second, *options, env=env, cwd=place)
         theirs, ours = reference.result(), own.result()
+    if theirs.document is not None:
+        assert complaints("result", theirs.document) == []
+    if ours.document is not None:
+        check_document(ours.document)
     pairs: list[tuple[str, object, object]] = [("exit_code", theirs.exit_code, ours.exit_code)]
     pairs += _pairs(_plain(theirs.document, suite), _plain(ours.document, suite), "")
     differences = tuple(Difference(*pair) for pair in pairs if not _same(*pair))

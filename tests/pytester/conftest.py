@@ -21,7 +21,10 @@ from pytest_plugin_eval.pytest_side import trust
 from pytest_plugin_eval.records.model import Arm, Ending, RunKey, RunOutcome, RunRecord
 from pytest_plugin_eval.records.trace import Trace
 from pytest_plugin_eval.storage.record_files import write_record
+from tests.support.fixtures import written_documents
 from tests.support.records import said
+
+__all__ = ["written_documents"]
 
 # pytester forgets modules that a session in this process was the first to import. The next session
 # would have a second copy of some classes, and enum members that are equal to no other.
