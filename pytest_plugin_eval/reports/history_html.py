@@ -1,0 +1,146 @@
+"""Trends as a page: a table of sessions, and two small lines a case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_plugin_eval.reports.columns import cell, signed
+from pytest_plugin_eval.reports.history import left_out_text, moment
+from pytest_plugin_eval.scoring.trend import CaseTrend, Point, Session, Trend
+from pytest_plugin_eval.text import decimals, dollars
+
+__all__ = ["history_html"]
+
+TEMPLATES = Path(__file__).parent / "templates"
+WIDTH, HEIGHT, MARGIN = 240.0, 48.0, 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Dot:
+    x: str
+    y: str
+    passed: bool
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    name: str
+    with_path: str
+    without_path: str
+    dots: tuple[_Dot, ...]
+    newest: str
+    delta: str
+    sentence: str
+    """The line in words, for those who do not see it."""
+
+
+def history_html(trends: Sequence[Trend]) -> str:
+    """Return one page for all trends: no script, no request."""
+    from jinja2 import Environment, FileSystemLoader, select_autoescape
+
+    loader = FileSystemLoader(TEMPLATES)
+    environment = Environment(
+        loader=loader,
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("history.html.j2").render(
+        trends=[
+            {
+                "suite": cell(trend.suite),
+                "sessions": [_session(one, before) for before, one in _pairs(trend.sessions)],
+                "lines": [_line(case, trend.sessions) for case in trend.cases],
+                "left_out": left_out_text(trend),
+                "has_composite": any(one.composite is not None for one in trend.sessions),
+            }
+            for trend in trends
+        ],
+        width=WIDTH,
+        height=HEIGHT,
+    )
+
+
+def _pairs(sessions: Sequence[Session]) -> Iterator[tuple[Session | None, Session]]:
+    before: Session | None = None
+    for session in sessions:
+        yield before, session
+        before = session
+
+
+def _session(session: Session, before: Session | None) -> dict[str, object]:
+    changed = before is not None and (
+        (before.model, before.claude_version) != (session.model, session.claude_version)
+    )
+    return {
+        "started": moment(session.started_at),
+        "passed": f"{session.cases_passed}/{session.cases}",
+        "with_score": _score(session.with_score),
+        "without_score": _score(session.without_score),
+        "delta": "—" if session.delta is None else signed(session.delta),
+        "cost": "?" if session.cost_usd is None else dollars(session.cost_usd),
+        "unmeasured": session.unmeasured or "",
+        "composite": "" if session.composite is None else decimals(session.composite, 1),
+        "model": cell(session.model) or "—",
+        "version": cell(session.claude_version) or "—",
+        "plugin": cell(session.plugin) or "—",
+        "changed": changed,
+    }
+
+
+def _score(value: float | None) -> str:
+    return "—" if value is None else decimals(value)
+
+
+def _line(case: CaseTrend, sessions: Sequence[Session]) -> _Line:
+    points = case.points
+    present = [(n, point) for n, point in enumerate(points) if point is not None]
+    newest = present[-1][1] if present else None
+    return _Line(
+        name=cell(case.name),
+        with_path=_path([None if point is None else point.with_score for point in points]),
+        without_path=_path([None if point is None else point.without_score for point in points]),
+        dots=tuple(
+            _Dot(
+                x=_x(n, len(points)),
+                y=_y(point.with_score or 0.0),
+                passed=point.passed,
+                label=_label(point, sessions[n]),
+            )
+            for n, point in present
+        ),
+        newest="never" if newest is None else f"{_score(newest.with_score)} (n={newest.runs})",
+        delta="—" if newest is None or newest.delta is None else signed(newest.delta),
+        sentence="; ".join(_label(point, sessions[n]) for n, point in present) or "never measured",
+    )
+
+
+def _label(point: Point, session: Session) -> str:
+    without = "" if point.without_score is None else f", W/OUT {decimals(point.without_score)}"
+    verdict = "passed" if point.passed else "failed"
+    score = _score(point.with_score)
+    return f"{moment(session.started_at)}: WITH {score} (n={point.runs}){without}, {verdict}"
+
+
+def _path(values: Sequence[float | None]) -> str:
+    """Return the path of a line, broken where a value is missing; a point alone is a dash."""
+    parts = []
+    is_down = False
+    for n, value in enumerate(values):
+        if value is not None:
+            place = f"{_x(n, len(values))} {_y(value)}"
+            parts.append(f"L{place}" if is_down else f"M{place} h0.1")
+        is_down = value is not None
+    return " ".join(parts)
+
+
+def _x(position: int, count: int) -> str:
+    room = WIDTH - 2 * MARGIN
+    return f"{MARGIN + (room * position / (count - 1) if count > 1 else room / 2):.1f}"
+
+
+def _y(value: float) -> str:
+    return f"{HEIGHT - MARGIN - (HEIGHT - 2 * MARGIN) * min(max(value, 0.0), 1.0):.1f}"
