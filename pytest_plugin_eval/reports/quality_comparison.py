@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_plugin_eval.quality.model import Dimension, Finding, QualityReport
@@ -11,6 +12,10 @@ from pytest_plugin_eval.quality.model import Dimension, Finding, QualityReport
 __all__ = ["Change", "Comparison", "Row", "compared"]
 
 A, B, TIE = "A", "B", "Tie"
+_LINES = re.compile(r"\blines? \d+(?:(?:, | and |-)\d+)*")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_PLURAL = re.compile(r"(?<=# )(\w+?)s\b")
+"""Of what is counted: one language, no languages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,36 +94,35 @@ def _findings(
     """Return the gained, the lost and the changed ones.
 
     The line is no part of what a finding is: text that moves stays the same. Of those that differ
-    the next ones of one rule belong together, such as a count that has grown.
+    the ones that say the same of other numbers belong together, such as a count that has grown.
     """
-    rest_a, rest_b = _without_common(a, b)
-    by_rule: dict[str, deque[int]] = {}
-    for position, one in enumerate(rest_b):
-        by_rule.setdefault(one.rule, deque()).append(position)
-    changed: list[Change] = []
-    lost: list[Finding] = []
-    paired: set[int] = set()
-    for one in rest_a:
-        if others := by_rule.get(one.rule):
-            paired.add(others[0])
-            changed.append(Change(a=one, b=rest_b[others.popleft()]))
-        else:
-            lost.append(one)
-    gained = tuple(one for position, one in enumerate(rest_b) if position not in paired)
-    return gained, tuple(lost), tuple(changed)
+    rest_a, rest_b, _ = _matched(a, b, _without_lines)
+    lost, gained, pairs = _matched(rest_a, rest_b, _without_numbers)
+    return tuple(gained), tuple(lost), tuple(Change(a=one, b=other) for one, other in pairs)
 
 
-def _without_common(
-    a: Sequence[Finding], b: Sequence[Finding]
-) -> tuple[list[Finding], list[Finding]]:
+def _matched(
+    a: Sequence[Finding], b: Sequence[Finding], likeness: Callable[[str], str]
+) -> tuple[list[Finding], list[Finding], list[tuple[Finding, Finding]]]:
+    """Return what is in *a* alone, in *b* alone, and the pairs of one rule and like texts."""
     theirs: dict[tuple[str, str], deque[int]] = {}
     for position, one in enumerate(b):
-        theirs.setdefault((one.rule, one.text), deque()).append(position)
-    rest_a = []
-    common: set[int] = set()
+        theirs.setdefault((one.rule, likeness(one.text)), deque()).append(position)
+    rest: list[Finding] = []
+    pairs: list[tuple[Finding, Finding]] = []
+    paired: set[int] = set()
     for one in a:
-        if same := theirs.get((one.rule, one.text)):
-            common.add(same.popleft())
+        if same := theirs.get((one.rule, likeness(one.text))):
+            paired.add(same[0])
+            pairs.append((one, b[same.popleft()]))
         else:
-            rest_a.append(one)
-    return rest_a, [one for position, one in enumerate(b) if position not in common]
+            rest.append(one)
+    return rest, [one for position, one in enumerate(b) if position not in paired], pairs
+
+
+def _without_lines(text: str) -> str:
+    return _LINES.sub("", text)
+
+
+def _without_numbers(text: str) -> str:
+    return _PLURAL.sub(r"\1", _NUMBER.sub("#", text))

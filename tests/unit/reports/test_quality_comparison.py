@@ -103,12 +103,19 @@ def test_dimension_that_one_has_not_is_no_defeat() -> None:
         ((), (finding("x"),), ["x"], [], []),
         ((finding("x"),), (), [], ["x"], []),
         ((finding("x", line=3),), (finding("x", line=9),), [], [], []),
-        ((finding("x 1"),), (finding("x 2"),), [], [], [("x 1", "x 2")]),
+        ((finding("x (line 3)"),), (finding("x (line 9)"),), [], [], []),
+        ((finding("x (lines 3, 5)"),), (finding("x (lines 4 and 6)"),), [], [], []),
+        ((finding("x 1"),), (finding("x 2.5"),), [], [], [("x 1", "x 2.5")]),
+        ((finding("1 fence"),), (finding("2 fences"),), [], [], [("1 fence", "2 fences")]),
+        ((finding("to 'a'"),), (finding("to 'b'"),), ["to 'b'"], ["to 'a'"], []),
         ((finding("x"), finding("x")), (finding("x"),), [], ["x"], []),
         ((finding("x", rule="r"),), (finding("x", rule="s"),), ["x"], ["x"], []),
-        ((finding("x"), finding("y")), (finding("y"), finding("z")), [], [], [("x", "z")]),
+        ((finding("x"), finding("y")), (finding("y"), finding("z")), ["z"], ["x"], []),
     ],
-    ids=["gained", "lost", "moved", "changed", "one of two", "other rule", "common first"],
+    ids=[
+        *("gained", "lost", "moved", "moved in words", "moved lines", "number", "plural", "target"),
+        *("one of two", "other rule", "other text"),
+    ],
 )
 def test_findings(
     a: tuple[Finding, ...],
