@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TypeVar
 
 from pytest_plugin_eval.quality.composite import composite, penalty
@@ -78,7 +77,7 @@ def _of_plugin(source: PluginSource) -> Iterator[Finding]:
     if not layers and not scores:
         yield _empty(total)
     for number, skill in enumerate(skills):
-        file = _relative(skill.source.path / SKILL_FILE, source, "skills")
+        file = (skill.source.path / SKILL_FILE).relative_to(source.path).as_posix()
         for mending in _mendings(skill):
             others = _replaced(layers, number, _skill_layer(skill, mending))
             points = _composite(plugin_layer(source, others, scores)) - total
@@ -87,15 +86,8 @@ def _of_plugin(source: PluginSource) -> Iterator[Finding]:
         for mending in agent_mendings(agent):
             mended = _mended({score.name: score}, mending)[score.name].score
             points = _composite(plugin_layer(source, layers, _replaced(scores, number, mended)))
-            file = _relative(agent.path, source, "agents")
+            file = agent.path.relative_to(source.path).as_posix()
             yield _finding(file, mending, points - total, entries)
-
-
-def _relative(path: Path, plugin: PluginSource, directory: str) -> str:
-    """Return a path from the plugin's directory on; a link may have led out of it."""
-    if path.is_relative_to(plugin.path):
-        return path.relative_to(plugin.path).as_posix()
-    return f"{directory}/{path.parent.name}/{path.name}"
 
 
 def _empty(total: float) -> Finding:

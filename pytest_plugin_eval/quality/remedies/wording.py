@@ -17,7 +17,7 @@ COHERENCE = "ecosystem_coherence"
 
 
 def wording_mendings(skill: ScoredSkill) -> Iterator[Mending]:
-    """Yield what would raise ``ecosystem_coherence`` and ``orchestration_wiring``, but for fences."""
+    """Yield what would raise ``ecosystem_coherence``, and the wiring but for fences."""
     yield from _output(skill)
     if lacks(skill.part(WIRING, "input"), wiring.INPUT):
         yield Mending(
