@@ -22,11 +22,13 @@ def write_bytes(path: Path, data: bytes) -> None:
     write_chunks(path, (data,))
 
 
-def write_chunks(path: Path, chunks: Iterable[bytes]) -> None:
+def write_chunks(path: Path, chunks: Iterable[bytes], *, durable: bool = True) -> None:
     """Write *chunks* aside in the directory of *path*, then rename it there.
 
     Missing directories are made. Whoever reads sees the former content or the new one, never a
-    part. A path that is a device or a pipe (``/dev/stdout``) is written to as it is.
+    part. A path that is a device or a pipe (``/dev/stdout``) is written to as it is. What can be
+    made again need not be *durable*: a power cut may leave it empty, and a thousand such files are
+    written in a second.
     """
     if path.exists() and not path.is_file():
         with path.open("wb") as file:
@@ -41,21 +43,23 @@ def write_chunks(path: Path, chunks: Iterable[bytes]) -> None:
         with aside.open("xb") as file:
             file.writelines(chunks)
             file.flush()
-            # Without it a power cut after the rename may leave an empty file under the final name.
-            os.fsync(file.fileno())
+            if durable:
+                # Else a power cut after the rename may leave an empty file under the final name.
+                os.fsync(file.fileno())
         aside.replace(path)
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
 
 
-def write_text(path: Path, text: str | Iterable[str]) -> None:
+def write_text(path: Path, text: str | Iterable[str], *, durable: bool = True) -> None:
     """Write *text*, or the parts of one, as UTF-8 like `write_chunks`.
 
     Newlines stay as they are, lone surrogates are replaced.
     """
     parts = (text,) if isinstance(text, str) else text
-    write_chunks(path, (without_surrogates(part).encode("utf-8") for part in parts))
+    encoded = (without_surrogates(part).encode("utf-8") for part in parts)
+    write_chunks(path, encoded, durable=durable)
 
 
 def remove_unfinished(directory: Path, *, deep: bool = True, older_than_s: float = 0.0) -> None:
