@@ -29,7 +29,11 @@ def history(directory: Path, *, page: Path | None, with_replays: bool = False) -
         raise EvalError(f"{directory}: no such directory, expected one that holds results")
     documents = _documents(directory, with_replays=with_replays)
     found = trends(
-        ((rebuilt_suite(document), None) for document in documents), with_replays=with_replays
+        (
+            (rebuilt_suite(one), one.composite.score if one.composite is not None else None)
+            for one in documents
+        ),
+        with_replays=with_replays,
     )
     if not found:
         raise EvalError(f"{directory}: no {DOCUMENT} in it or below, expected results of sessions")

@@ -22,6 +22,7 @@ from pytest_plugin_eval.records.model import RunKey
 from pytest_plugin_eval.reports.document import document_chunks
 from pytest_plugin_eval.reports.table import table_lines
 from pytest_plugin_eval.results.merging import Merged, Part, merged
+from pytest_plugin_eval.results.rebuilt_quality import joined_quality
 from pytest_plugin_eval.results.saved_document import read_document
 from pytest_plugin_eval.scoring.model import RunReport, SuiteResult
 from pytest_plugin_eval.storage.results_dir import new_results_directory
@@ -46,9 +47,10 @@ def merge(sources: Sequence[Path], *, output: Path | None = None, json: Path | N
     found = merged(parts)
     directory = _directory(parts, output)
     suite = _with_records(found, parts, directory)
-    write_out(directory / DOCUMENT, document_chunks(suite))
-    if json is not None:
-        write_out(json, document_chunks(suite))
+    quality = joined_quality(part.document for part in parts)
+    for path in (directory / DOCUMENT, json):
+        if path is not None:
+            write_out(path, document_chunks(suite, quality=quality))
     say_all(table_lines(suite, width=terminal_width(), ascii_only=is_ascii()))
     _tell(found)
     say(f"results: {directory / DOCUMENT}")

@@ -9,11 +9,21 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pytest_plugin_eval.errors import EvalError
+from pytest_plugin_eval.quality.model import Dimension
 from pytest_plugin_eval.records.model import Arm, Ending
 from pytest_plugin_eval.scoring.model import VerdictStatus
+from pytest_plugin_eval.settings import Depth
 from pytest_plugin_eval.text import shown
 
-__all__ = ["SavedCase", "SavedDocument", "SavedRun", "Standing", "parse_document", "read_document"]
+__all__ = [
+    "SavedCase",
+    "SavedComposite",
+    "SavedDocument",
+    "SavedRun",
+    "Standing",
+    "parse_document",
+    "read_document",
+]
 
 SCHEMA_VERSION = 1
 
@@ -178,6 +188,35 @@ class _Suite(_Saved):
     recorded: str = ""
 
 
+class _SavedDimension(_Saved):
+    name: Dimension
+    weight: float
+    score: float
+    grade: str
+    evidence: tuple[str, ...] = ()
+
+
+class SavedComposite(_Saved):
+    """The quality score of a plugin, or of a skill."""
+
+    plugin: str | None = None
+    skill: str | None = None
+    path: str = ""
+    depth: Depth = Depth.QUICK
+    score: float
+    penalty: Annotated[float, Field(alias="anti_pattern_penalty")] = 1.0
+    dimensions: tuple[_SavedDimension, ...] = ()
+    badge: str = ""
+    confidence_label: str = ""
+    flags: tuple[str, ...] = ()
+    skills: tuple[SavedComposite, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class _Costs(_Saved):
+    quality_usd: Annotated[float | None, Field(alias="qualityUsd")] = 0.0
+
+
 class SavedDocument(_Saved):
     """A result document, ours or the reference's."""
 
@@ -191,6 +230,9 @@ class SavedDocument(_Saved):
     partial_reason: Annotated[str | None, Field(alias="partialReason")] = None
     suite: _Suite
     cases: tuple[SavedCase, ...]
+    costs: _Costs = _Costs()
+    composite: SavedComposite | None = None
+    composites: tuple[SavedComposite, ...] = ()
 
     @property
     def mode(self) -> str | None:
