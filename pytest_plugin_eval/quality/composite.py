@@ -164,4 +164,5 @@ def _label(layers: Sequence[LayerResult], depth_asked: Depth) -> str:
 
 
 def _step(value: float, steps: Sequence[tuple[float, str]], below: str) -> str:
-    return next((name for least, name in steps if settled(value) >= least), below)
+    held = settled(value)
+    return next((name for least, name in steps if held >= least), below)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from pytest_plugin_eval.quality.composite import composite, penalty
+from pytest_plugin_eval.quality.composite import (
+    ENTRY_COSTS,
+    LEAST_PENALTY,
+    composite,
+    penalty,
+)
 from pytest_plugin_eval.quality.model import Finding, LayerResult
 from pytest_plugin_eval.quality.parse import PluginSource, SkillSource
 from pytest_plugin_eval.quality.remedies.agents import agent_mendings
@@ -28,6 +34,8 @@ __all__ = ["findings"]
 
 SKILL_FILE = "SKILL.md"
 PLUGIN_FILE = ".claude-plugin/plugin.json"
+MOST_ENTRIES = math.ceil((1 - LEAST_PENALTY) / ENTRY_COSTS)
+"""So many bring the penalty to its limit."""
 T = TypeVar("T")
 
 MENDINGS: tuple[Callable[[ScoredSkill], Iterator[Mending]], ...] = (
@@ -120,8 +128,9 @@ def _skill_layer(skill: ScoredSkill, mending: Mending | None = None) -> LayerRes
     """Return the static layer of a skill, with one thing mended."""
     if mending is None:
         return skill_layer(skill.source, skill.sub_scores, skill.entries)
-    # Which entries go makes no difference: each costs the same.
-    left = skill.entries[mending.entries :]
+    # Which entries go makes no difference: each costs the same. Those that the penalty does not
+    # count any more would only be copied, thousands of them for each of thousands of findings.
+    left = skill.entries[: min(len(skill.entries) - mending.entries, MOST_ENTRIES)]
     return skill_layer(skill.source, _mended(skill.sub_scores, mending), left)
 
 

@@ -514,6 +514,18 @@ FLAWS: Mapping[str, Flaw] = {
         mended=skill((FILLER, "[b](references/b.md)[b](references/b.md)\n[b](references/x/B.md)\n"))
         | {"references/b.md": ""},
     ),
+    "orphan over several lines": Flaw(
+        rule="ORPHAN_REFERENCE",
+        told="4 links to 'references/b\\nc.md' (lines 51, 54, 55 and 1 more)",
+        line=51,
+        flawed=skill(
+            (FILLER, "[o](references/table.md)\n[p](references/b\nc.md)\n"),
+            (
+                "Limit 9: keep",
+                "[q](references/b\nc.md)[r](references/b\nc.md) [s](references/b\nc.md) 9",
+            ),
+        ),
+    ),
     "orphan by a fragment": Flaw(
         rule="ORPHAN_REFERENCE",
         told="the file is there, but a fragment or title hides it",

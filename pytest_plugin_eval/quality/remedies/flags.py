@@ -39,15 +39,18 @@ def _orphans(skill: ScoredSkill) -> Iterator[Mending]:
     links: dict[str, list[tuple[int, str]]] = {}
     for line, link in _numbered_orphans(source):
         links.setdefault(_cause(link), []).append((line, link))
+    names = frozenset(name.lower() for name in source.reference_files)
     for orphans in links.values():
         lines = [line for line, _ in orphans]
         link = orphans[0][1]
+        is_hidden = _file(link).lower() in names
+        hint = did_you_mean(_file(link), source.reference_files) if len(links) <= HINTED else ""
         yield Mending(
             rule=ORPHAN,
             line=lines[0],
             text=f"{plural(len(orphans), 'link')} to {shown('references/' + link)}"
-            f" ({told_lines(lines)}), where no such file is{_oddity(link, source)}",
-            remedy=_remedy(link, source, is_hinted=len(links) <= HINTED),
+            f" ({told_lines(lines)}), where no such file is{_oddity(link, is_hidden=is_hidden)}",
+            remedy=_remedy(link, hint, is_hidden=is_hidden),
             parts=_first_file(source),
             entries=len(orphans),
         )
@@ -58,11 +61,12 @@ def _numbered_orphans(source: SkillSource) -> Iterator[tuple[int, str]]:
     orphans = frozenset(orphan_references(source))
     if not orphans:
         return
-    line, end = 1, 0
+    line, at, behind = 1, 0, 0
     for link in reference_links(source.content):
-        start = source.content.find(f"(references/{link})", end)
-        line += source.content.count("\n", end, start)
-        end = start
+        written = f"(references/{link})"
+        start = source.content.find(written, behind)
+        line += source.content.count("\n", at, start)
+        at, behind = start, start + len(written)
         if link in orphans:
             yield line, link
 
@@ -82,29 +86,24 @@ def _cause(link: str) -> str:
     return _file(link).lower() if _plain(link) == link else link
 
 
-def _is_hidden(link: str, source: SkillSource) -> bool:
-    """Return whether only a fragment or a title keeps the rule from seeing the file."""
-    return _file(link).lower() in {name.lower() for name in source.reference_files}
-
-
-def _oddity(link: str, source: SkillSource) -> str:
-    if _is_hidden(link, source):
+def _oddity(link: str, *, is_hidden: bool) -> str:
+    """Return a hint; *is_hidden* says that only a fragment or title keeps the file from sight."""
+    if is_hidden:
         return "; the file is there, but a fragment or title hides it from this odd rule"
     if "/" in _plain(link):
         return "; only files directly in references/ count, an odd rule"
     return ""
 
 
-def _remedy(link: str, source: SkillSource, *, is_hinted: bool) -> str:
+def _remedy(link: str, hint: str, *, is_hidden: bool) -> str:
     file = _file(link)
-    if _is_hidden(link, source):
+    if is_hidden:
         return f"link it plainly, {shown(f'references/{_plain(link)}')}"
     if file in NO_FILES:
         return "correct the link to a file in references/"
     make = f"make the file {shown(f'references/{file}')}"
     if _plain(link) != link:
         return f"{make} and link it plainly, without a fragment or title"
-    hint = did_you_mean(file, source.reference_files) if is_hinted else ""
     return f"{make} or correct the link{hint}"
 
 

@@ -153,24 +153,7 @@ def structure_mendings(skill: ScoredSkill) -> Iterator[Mending]:
         )
     yield from _fences(skill)
     yield from _languages(skill)
-    one_more = reached(headings + 1, structure.HEADING_STEPS)
-    for part, points, text, remedy in (
-        (
-            "examples",
-            structure.EXAMPLES,
-            "no heading announces an example ('## Example', '### Example', '## Usage')",
-            "add a heading '## Example' and an example below it",
-        ),
-        (
-            "troubleshooting",
-            structure.TROUBLESHOOTING,
-            "no heading announces help in trouble ('## Troubleshooting', '## Common issues',"
-            " '## FAQ')",
-            "add a heading '## Troubleshooting' and what can go wrong below it",
-        ),
-    ):
-        if lacks(skill.part(STRUCTURE, part), points):
-            yield _mending(text, remedy, {STRUCTURE: {part: points, "headings": one_more}})
+    yield from _announced(skill, headings)
     if lacks(skill.part(STRUCTURE, "table"), structure.TABLE):
         yield _mending(
             "there is no table: no line holds three pipe characters",
@@ -182,6 +165,24 @@ def structure_mendings(skill: ScoredSkill) -> Iterator[Mending]:
             "the text weighs nothing up: none of decision, when to use, comparison, tradeoff",
             "say when to use the skill and when not, 'When to use it: …'",
             {STRUCTURE: {"depth": structure.DEPTH}},
+        )
+
+
+def _announced(skill: ScoredSkill, headings: int) -> Iterator[Mending]:
+    """Yield those that a heading of its own mends, which is one heading more, too."""
+    one_more = reached(headings + 1, structure.HEADING_STEPS)
+    if lacks(skill.part(STRUCTURE, "examples"), structure.EXAMPLES):
+        yield _mending(
+            "no heading announces an example ('## Example', '### Example', '## Usage')",
+            "add a heading '## Example' and an example below it",
+            {STRUCTURE: {"examples": structure.EXAMPLES, "headings": one_more}},
+        )
+    if lacks(skill.part(STRUCTURE, "troubleshooting"), structure.TROUBLESHOOTING):
+        yield _mending(
+            "no heading announces help in trouble ('## Troubleshooting', '## Common issues',"
+            " '## FAQ')",
+            "add a heading '## Troubleshooting' and what can go wrong below it",
+            {STRUCTURE: {"troubleshooting": structure.TROUBLESHOOTING, "headings": one_more}},
         )
 
 
