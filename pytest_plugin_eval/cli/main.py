@@ -13,14 +13,14 @@ from pytest_plugin_eval.text import did_you_mean, shown
 
 __all__ = ["main"]
 
-_COMMANDS = ("run", "rescore", "merge", "diff", "score", "certify", "compare", "init", "schema")
+_COMMANDS = (
+    *("run", "rescore", "merge", "diff", "history", "report"),
+    *("score", "certify", "compare", "init", "schema", "doctor"),
+)
 """In the order of the help text; each is what a module ``<name>_command`` has under its name."""
 _NO_COMMAND = 2
 _LATER = {
     "new": "write a new case",
-    "report": "render the HTML report of saved results",
-    "history": "show how results changed over time",
-    "doctor": "check whether this machine can run evals",
 }
 """Commands of the product that a later version brings, and what they will do."""
 

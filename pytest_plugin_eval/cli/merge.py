@@ -12,15 +12,17 @@ from pytest_plugin_eval.cli.output import (
     is_ascii,
     say,
     say_all,
-    status_of,
     terminal_width,
     write_out,
+    write_page,
 )
 from pytest_plugin_eval.errors import EvalError
 from pytest_plugin_eval.records.layout import record_path
 from pytest_plugin_eval.records.model import RunKey
 from pytest_plugin_eval.reports.document import document_chunks
+from pytest_plugin_eval.reports.html_records import RecordFiles
 from pytest_plugin_eval.reports.table import table_lines
+from pytest_plugin_eval.reports.verdict import conclusion
 from pytest_plugin_eval.results.merging import Merged, Part, merged
 from pytest_plugin_eval.results.rebuilt_quality import joined_quality
 from pytest_plugin_eval.results.saved_document import read_document
@@ -31,6 +33,7 @@ from pytest_plugin_eval.text import plural
 __all__ = ["merge"]
 
 DOCUMENT = "aggregate-result.json"
+REPORT = "report.html"
 RUNS = "runs"
 SHOWN = 10
 """Missing or doubled runs that are named."""
@@ -51,11 +54,14 @@ def merge(sources: Sequence[Path], *, output: Path | None = None, json: Path | N
     for path in (directory / DOCUMENT, json):
         if path is not None:
             write_out(path, document_chunks(suite, quality=quality))
+    write_page(directory / REPORT, suite, quality or (), RecordFiles(Path.cwd()))
     say_all(table_lines(suite, width=terminal_width(), ascii_only=is_ascii()))
     _tell(found)
     say(f"results: {directory / DOCUMENT}")
-    code = status_of(suite)
-    return code or int(not found.is_complete)
+    say(f"report: {directory / REPORT}")
+    verdict = conclusion(suite, further=["the results are incomplete"] * (not found.is_complete))
+    say(f"exit status {verdict.status}: {verdict.text}")
+    return verdict.status
 
 
 def _part(source: Path) -> Part:

@@ -1,24 +1,26 @@
-"""What commands print and write: lines for people, documents, and the exit status of results."""
+"""What commands print and write: lines for people, documents and pages."""
 
 from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from pytest_plugin_eval.errors import EvalError
 from pytest_plugin_eval.reports.columns import cell, hanging
-from pytest_plugin_eval.scoring.model import SuiteResult
 from pytest_plugin_eval.storage.atomic_write import write_chunks, write_text
 
-__all__ = ["copy_out", "is_ascii", "say", "say_all", "status_of", "terminal_width", "write_out"]
+if TYPE_CHECKING:
+    from pytest_plugin_eval.quality.model import QualityReport
+    from pytest_plugin_eval.reports.html_records import Records
+    from pytest_plugin_eval.scoring.model import SuiteResult
 
-FAILED = 1
-STOPPED = 2
-_STOPPED = frozenset({"interrupted", "auth_failed", "cost_ceiling"})
+__all__ = ["copy_out", "is_ascii", "say", "say_all", "terminal_width", "write_out", "write_page"]
+
 WIDEST = 120
 
 
@@ -62,12 +64,17 @@ def copy_out(source: Path, target: Path) -> None:
         raise EvalError(f"{source}: cannot be copied to {target}: {error.strerror}") from error
 
 
-def status_of(suite: SuiteResult) -> int:
-    """Return the exit status of a session with this result (decisions, 11)."""
-    if suite.partial_reason in _STOPPED:
-        return STOPPED
-    failed = suite.cases_passed < len(suite.cases) or not suite.cases
-    return FAILED if failed or suite.partial_reason is not None or suite.load_errors else 0
+def write_page(
+    path: Path, suite: SuiteResult, quality: Sequence[QualityReport], records: Records
+) -> None:
+    """Write the HTML report; raises `EvalError`, naming the file."""
+    from pytest_plugin_eval.reports.html import HtmlReport, write_report
+
+    report = HtmlReport(suite, records=records, quality=quality)
+    try:
+        write_report(report, path, write_text)
+    except OSError as error:
+        raise EvalError(f"{error.filename or path}: cannot be written: {error.strerror}") from error
 
 
 def _fit(line: str, stream: object) -> str:

@@ -1,0 +1,80 @@
+"""`plugin-eval report`: the page and the table of saved results, rendered again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pytest_plugin_eval.cli.output import (
+    is_ascii,
+    say,
+    say_all,
+    terminal_width,
+    write_page,
+)
+from pytest_plugin_eval.errors import RecordError
+from pytest_plugin_eval.records.codec import read_record
+from pytest_plugin_eval.records.layout import record_path
+from pytest_plugin_eval.records.model import RunRecord
+from pytest_plugin_eval.reports.table import table_lines
+from pytest_plugin_eval.results.finding import found_document
+from pytest_plugin_eval.results.rebuilt import rebuilt_suite
+from pytest_plugin_eval.results.rebuilt_quality import rebuilt_quality
+from pytest_plugin_eval.scoring.model import RunReport
+from pytest_plugin_eval.text import plural
+
+__all__ = ["SavedRecords", "report"]
+
+RUNS = "runs"
+RECORDINGS = "recordings"
+REPORT = "report.html"
+
+
+class SavedRecords:
+    """Records of saved results, which may have moved since they were written."""
+
+    def __init__(self, results: Path, eval_dir: str) -> None:
+        """*results* is the directory of the document, *eval_dir* what the document says."""
+        # A replay leaves no records of its own: it read those of the suite.
+        self._bases = (
+            results / RUNS,
+            Path(eval_dir) / RECORDINGS if eval_dir else results.parent.parent / RECORDINGS,
+            results.parent.parent / RECORDINGS,
+        )
+
+    def size(self, run: RunReport) -> int:
+        """Return the size of the file, 0 when there is none."""
+        path = self._path(run)
+        return path.stat().st_size if path is not None else 0
+
+    def read(self, run: RunReport) -> RunRecord:
+        """Return what is in the file; raises `RecordError`."""
+        path = self._path(run)
+        if path is None:
+            where = f"; the session wrote it to {run.record_path}" if run.record_path else ""
+            raise RecordError(f"the record of this run is not beside the results{where}")
+        return read_record(path)
+
+    def _path(self, run: RunReport) -> Path | None:
+        places = [record_path(base, run.key) for base in self._bases]
+        if run.record_path:
+            places.append(Path(run.record_path))
+        return next((place for place in places if place.is_file()), None)
+
+
+def report(results: Path, *, output: Path | None = None) -> int:
+    """Print the table of saved results, write their page, and return the exit code.
+
+    *output* is the page's path, by default ``report.html`` beside the document. Raises `EvalError`.
+    """
+    document, path = found_document(results)
+    suite = rebuilt_suite(document, results_dir=str(path.parent))
+    quality = rebuilt_quality(document) or ()
+    page = output or path.parent / REPORT
+    records = SavedRecords(path.parent, suite.info.eval_dir)
+    write_page(page, suite, quality, records)
+    say_all(table_lines(suite, width=terminal_width(), ascii_only=is_ascii()))
+    missing = sum(records.size(run) == 0 for case in suite.cases for run in case.runs)
+    if missing:
+        say(f"note: no record of {plural(missing, 'run')} was found: the page is without them")
+    say(f"report: {page}")
+    return 0
