@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -12,10 +12,11 @@ from pytest_plugin_eval.cli.score_output import Output, is_terminal, write_lines
 from pytest_plugin_eval.cli.score_session import INSTALL, Interrupted, Models, asking, say
 from pytest_plugin_eval.errors import QualityError
 from pytest_plugin_eval.quality.composite import settled
-from pytest_plugin_eval.quality.model import Layer, QualityReport, Target
+from pytest_plugin_eval.quality.model import Layer, LayerResult, QualityReport, Target
 from pytest_plugin_eval.quality.parse import PluginSource, SkillSource, read_target
 from pytest_plugin_eval.quality.score import ScoreOptions, score_source
-from pytest_plugin_eval.text import plural
+from pytest_plugin_eval.reports.quality_numbers import share
+from pytest_plugin_eval.text import dollars
 
 __all__ = ["ScoreRequest", "Wanted", "score", "warn_of"]
 
@@ -62,11 +63,9 @@ def score(request: ScoreRequest) -> int:
     try:
         with asking([source for _, source in sources], options, request.models) as asks:
             for path, source in sources:
-                start = time.perf_counter()
-                reports.append(score_source(source, path, options, asking=asks))
+                told = _teller(path) if wanted.verbose else _silent
+                reports.append(score_source(source, path, options, asking=asks, on_layer=told))
                 warn_of(reports[-1])
-                if wanted.verbose:
-                    _tell_more(reports[-1], time.perf_counter() - start)
     except Interrupted as interrupted:
         code = interrupted.exit_code
     if reports:
@@ -85,9 +84,10 @@ def warn_of(report: QualityReport) -> None:
         say(f"warning: {where}{problem}")
     judge = next((layer for layer in report.layers if layer.layer is Layer.JUDGE), None)
     missing = judge.metadata.get("unmeasured") if judge is not None else None
-    if isinstance(missing, Sequence) and missing:
+    if judge is not None and isinstance(missing, Sequence) and missing:
         names = ", ".join(map(str, missing))
-        say(f"warning: {report.path}: the judge left {names} unmeasured; {INSTALL}")
+        cure = "" if "replies_from" in judge.metadata else f"; {INSTALL}"
+        say(f"warning: {report.path}: the judge left {names} unmeasured{cure}")
 
 
 def _sources(paths: Sequence[str]) -> Iterator[tuple[str, SkillSource | PluginSource]]:
@@ -202,19 +202,28 @@ class _Printer:
             yield from quality_overview_lines(reports, width=width, ascii_only=ascii_only)
 
 
-def _tell_more(report: QualityReport, duration_s: float) -> None:
-    """Say what the layers measured and how long it took."""
-    for layer in report.layers:
-        what = ", ".join(layer.dimensions) or "nothing"
-        cost = "" if layer.cost_usd == 0 else f", cost {_cost(layer.cost_usd)}"
-        say(f"{report.path}: {layer.layer.value}: {layer.score!r} measured {what}{cost}")
-    say(f"{report.path}: {duration_s * 1000:.1f} ms, {plural(len(report.findings), 'finding')}")
+def _teller(path: str) -> Callable[[LayerResult], None]:
+    """Return what says of each layer, when it is done, what it measured and how long it took."""
+    last_s = time.perf_counter()
+
+    def tell(layer: LayerResult) -> None:
+        nonlocal last_s
+        now_s = time.perf_counter()
+        took_ms, last_s = (now_s - last_s) * 1000, now_s
+        measured = ", ".join(
+            f"{name.value} {share(score)}" for name, score in layer.dimensions.items()
+        )
+        cost = "at an unknown cost" if layer.cost_usd is None else dollars(layer.cost_usd)
+        say(
+            f"{path}: {layer.layer.value}: {took_ms:.1f} ms, {cost}, "
+            f"measured {measured or 'nothing'}"
+        )
+
+    return tell
 
 
-def _cost(cost_usd: float | None) -> str:
-    from pytest_plugin_eval.text import dollars
-
-    return "unknown" if cost_usd is None else dollars(cost_usd)
+def _silent(_: LayerResult) -> None:
+    pass
 
 
 def _is_below(report: QualityReport, threshold: float | None) -> bool:

@@ -25,6 +25,7 @@ from pytest_plugin_eval.text import one_line, plural, shown
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.quality.asking import Asking
+    from pytest_plugin_eval.quality.given_replies import GivenReplies
 
 __all__ = ["ScoreOptions", "estimate_usd", "monte_carlo_runs", "score_source", "score_target"]
 
@@ -48,6 +49,8 @@ class ScoreOptions:
     """Say what costs points, and how to win them back."""
     each_skill: bool = False
     """Score each skill of a plugin at the depth; the plugin's own composite stays static."""
+    replies: GivenReplies | None = None
+    """Replies that a judge gave elsewhere, about the one skill; no judge is asked then."""
 
 
 def score_target(
@@ -71,12 +74,18 @@ def score_source(
     *,
     asking: Asking | None = None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    on_layer: Callable[[LayerResult], None] = lambda _: None,
 ) -> QualityReport:
-    """Return the score of what was read from *path*, as `score_target` does."""
-    scoring = _Scoring(options, asking, now)
+    """Return the score of what was read from *path*, as `score_target` does.
+
+    *on_layer* is told of each layer when it is done; those of a plugin's skills are its parts.
+    """
+    scoring = _Scoring(options, asking, now, on_layer)
     if isinstance(source, PluginSource):
         return scoring.plugin(source, path)
-    return scoring.skill(source, static_skill(source), path)
+    static = static_skill(source)
+    on_layer(static)
+    return scoring.skill(source, static, path)
 
 
 def monte_carlo_runs(options: ScoreOptions) -> int:
@@ -103,14 +112,18 @@ class _Scoring(NamedTuple):
     options: ScoreOptions
     asking: Asking | None
     now: Callable[[], datetime]
+    on_layer: Callable[[LayerResult], None]
 
     def skill(self, skill: SkillSource, static: LayerResult, path: str) -> QualityReport:
         """Return the score of a skill, whose static layer is there already."""
-        layers = (static, *_asked_layers(skill, path, self.options, self.asking))
+        layers = [static]
+        for layer in _asked_layers(skill, path, self.options, self.asking):
+            layers.append(layer)
+            self.on_layer(layer)
         return self._report(
             skill,
             path,
-            layers=layers,
+            layers=tuple(layers),
             effective_depth=_effective(layers, self.options.depth),
             problems=(*skill.problems, *_of_layers(layers)),
         )
@@ -120,6 +133,7 @@ class _Scoring(NamedTuple):
         statics = [static_skill(skill) for skill in plugin.skills]
         agents = [agent_score(agent).score for agent in plugin.agents]
         layer = plugin_layer(plugin, statics, agents)
+        self.on_layer(layer)
         skills = tuple(self._skills(plugin, statics, path))
         return self._report(
             plugin,
@@ -180,6 +194,11 @@ def _asked_layers(
 ) -> Iterator[LayerResult]:
     """Yield the layers above the static one that the depth holds, in order."""
     if options.depth is Depth.QUICK:
+        return
+    if options.replies is not None:
+        from pytest_plugin_eval.quality.given_replies import given_layer
+
+        yield given_layer(options.replies)
         return
     if asking is None:
         raise QualityError(
