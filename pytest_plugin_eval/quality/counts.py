@@ -9,12 +9,11 @@ __all__ = ["CROSS_REFERENCE", "DIRECTIVE", "FENCE", "Counts", "counts_of"]
 
 FENCE = re.compile(r"```(\w*)")
 """An opening or closing fence, with its language if that follows at once."""
-DIRECTIVE = re.compile(r"\b(?:MUST|NEVER|ALWAYS)\b")
-CROSS_REFERENCE = re.compile(r"(?<![\w-])((?:skill|skills|sub-skills)/[a-z0-9-]+(?:/[a-z0-9-]+)*)")
+# `\bMUST\b` would be tried at every character; a pattern that begins with letters skips to these.
+DIRECTIVE = re.compile(r"(?:MUST(?<!\wMUST)|NEVER(?<!\wNEVER)|ALWAYS(?<!\wALWAYS))\b")
+CROSS_REFERENCE = re.compile(r"(s(?<![\w-]s)(?:kills?|ub-skills)/[a-z0-9-]+(?:/[a-z0-9-]+)*)")
 """A path to another skill; see `cross_reference_path` for what it names."""
 
-_H2 = re.compile(r"^## ", re.MULTILINE)
-_H3 = re.compile(r"^### ", re.MULTILINE)
 EXAMPLE_SIGNS = ("## example", "### example", "## usage")
 TROUBLESHOOTING_SIGNS = ("## troubleshoot", "## common issue", "## faq")
 
@@ -45,8 +44,8 @@ def counts_of(content: str, body: str) -> Counts:
     fences = FENCE.findall(content)
     return Counts(
         line_count=content.count("\n") + 1,
-        h2_count=len(_H2.findall(stripped)),
-        h3_count=len(_H3.findall(stripped)),
+        h2_count=_headings(stripped, "## "),
+        h3_count=_headings(stripped, "### "),
         fence_count=len(fences),
         languages=tuple(filter(None, fences)),
         has_examples=any(sign in lowered for sign in EXAMPLE_SIGNS),
@@ -54,6 +53,10 @@ def counts_of(content: str, body: str) -> Counts:
         directive_count=len(DIRECTIVE.findall(content)),
         cross_references=tuple(map(cross_reference_path, CROSS_REFERENCE.findall(body))),
     )
+
+
+def _headings(text: str, mark: str) -> int:
+    return text.count(f"\n{mark}") + text.startswith(mark)
 
 
 def cross_reference_path(match: str) -> str:

@@ -84,6 +84,8 @@ class AgentSource:
     """An agent file of a plugin. Spec: quality-score, 7."""
 
     path: Path
+    content: str
+    """All of the file, as of a skill."""
     fields: Mapping[str, object]
     name: object
     """The field, whatever it holds; the file's stem where it is absent."""
@@ -217,6 +219,7 @@ def _read_agent(file: str, shown_file: str) -> AgentSource:
     place = Path(file)
     return AgentSource(
         path=place,
+        content=document.content,
         fields=fields,
         name=_name(document, place.stem),
         description=_description(document, problems),

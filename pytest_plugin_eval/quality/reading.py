@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_plugin_eval.errors import QualityError
-from pytest_plugin_eval.text import one_line, without_surrogates
+from pytest_plugin_eval.text import cut, one_line, without_surrogates
 
 __all__ = ["Document", "read_document", "split_document"]
+
+SAID_LENGTH = 200
 
 # The reference ends the frontmatter at three hyphens anywhere, in the midst of a value too.
 _OPENING = re.compile(r"---[ \t]*\n")
@@ -75,7 +77,8 @@ def _fields(frontmatter: str | None) -> tuple[Mapping[str, object], str | None]:
     try:
         value = fields.load(frontmatter)
     except fields.FieldsError as error:
-        return {}, f"the frontmatter is no readable YAML, so it gives no fields: {error}"
+        said = one_line(cut(str(error), SAID_LENGTH))
+        return {}, f"the frontmatter is no readable YAML, so it gives no fields: {said}"
     if value is None:
         return {}, None
     if not isinstance(value, dict):

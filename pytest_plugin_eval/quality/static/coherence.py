@@ -21,7 +21,10 @@ CROSS_REFERENCE = 0.08
 MOST_CROSS_REFERENCES = 0.25
 RELATION = 0.25
 
-RELATION_WORDS = re.compile(r"\b(?:related\b|see also\b|companion\b|complement)")
+RELATION_WORDS = re.compile(
+    r"(?:related(?<!\wrelated)|see also(?<!\wsee also)|companion(?<!\wcompanion))\b"
+    r"|complement(?<!\wcomplement)"
+)
 
 
 def ecosystem_coherence(lowered: str, cross_references: int) -> SubScore:

@@ -37,7 +37,8 @@ TOOL_REFERENCE_PATTERN = re.compile(
     rf"\b(?:the|use|using|call|calling|invoke|invoking|via)\s+`({_NAMES})`|`({_NAMES})`\s+tool\b",
     re.IGNORECASE,
 )
-TOOL_PROSE_PATTERN = re.compile(rf"\b[Tt][Hh][Ee]\s+`?(?:{_NAMES})`?\s+tool\b")
+TOOL_PROSE_PATTERN = re.compile(rf"[Tt][Hh][Ee](?<!\w[Tt][Hh][Ee])\s+`?(?:{_NAMES})`?\s+tool\b")
+_TICKED = re.compile(f"`(?:{_NAMES})`", re.IGNORECASE)
 
 
 def harness_portability(content: str, *, has_references: bool) -> SubScore:
@@ -62,4 +63,7 @@ def size_bytes(content: str) -> int:
 
 def tools_referenced(content: str) -> frozenset[str]:
     """Return the tools named in backticks, as they are spelt."""
+    # Most texts have none, and the whole pattern is tried at every character.
+    if not _TICKED.search(content):
+        return frozenset()
     return frozenset(found[1] or found[2] for found in TOOL_REFERENCE_PATTERN.finditer(content))

@@ -30,12 +30,22 @@ FENCES_WANTED = 2
 ORCHESTRATION = -0.15
 """For words of one who gives the work to others."""
 
-OUTPUT_WORDS = re.compile(r"\b(?:returns?|produces?|outputs?|generates?)\b")
-INPUT_WORDS = re.compile(r"\b(?:input|receives?|accepts?|parameters?|args?)\b")
-ORCHESTRATION_WORDS = re.compile(r"\b(?:orchestrat|coordinat|dispatch)")
+# `\b` stands behind each word: in front it would be tried at every character.
+OUTPUT_WORDS = re.compile(
+    r"(?:return(?<!\wreturn)|produce(?<!\wproduce)|output(?<!\woutput)|generate(?<!\wgenerate))s?\b"
+)
+INPUT_WORDS = re.compile(
+    r"(?:input(?<!\winput)|receive(?<!\wreceive)s?|accept(?<!\waccept)s?"
+    r"|parameter(?<!\wparameter)s?|arg(?<!\warg)s?)\b"
+)
+ORCHESTRATION_WORDS = re.compile(
+    r"orchestrat(?<!\worchestrat)|coordinat(?<!\wcoordinat)|dispatch(?<!\wdispatch)"
+)
 
-_FORMAT_WORDS = re.compile(r"\b(?:(output)\b|(format)\b|(return))|(json)\b")
-_FORMAT_SIGNS = ("format", "json")
+# The empty groups tell which word was found.
+_FORMAT_WORDS = re.compile(
+    r"output(?<!\woutput)\b()|format(?<!\wformat)\b()|return(?<!\wreturn)()|json\b()"
+)
 
 
 def orchestration_wiring(lowered: str, fence_count: int) -> SubScore:
@@ -59,7 +69,8 @@ def names_output_format(lowered: str) -> bool:
     The words are looked at once, in order, and forgotten at the end of their line: a pattern with
     ``.*`` between them would take the square of the line's length.
     """
-    if not any(sign in lowered for sign in _FORMAT_SIGNS):
+    has_output_format = "output" in lowered and "format" in lowered
+    if not has_output_format and not ("return" in lowered and "json" in lowered):
         return False
     seen: set[int] = set()
     end = 0
