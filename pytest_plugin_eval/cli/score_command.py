@@ -33,8 +33,18 @@ def scoring_options(command: C) -> C:
     return command
 
 
-def run_score(paths: tuple[str, ...], depth: Depth, given: Mapping[str, object]) -> int:
-    """Score the targets by the options that were given, and return the exit code."""
+def run_score(
+    paths: tuple[str, ...],
+    depth: Depth,
+    given: Mapping[str, object],
+    *,
+    replies: str | None = None,
+) -> int:
+    """Score the targets by the options that were given, and return the exit code.
+
+    *replies*: a file with the replies of a judge.
+    """
+    from dataclasses import replace
     from pathlib import Path
 
     from pytest_plugin_eval.cli.score import ScoreRequest, Wanted
@@ -43,10 +53,15 @@ def run_score(paths: tuple[str, ...], depth: Depth, given: Mapping[str, object])
 
     output, corpus, threshold = given["output"], given["corpus"], given["threshold"]
     explain = given["explain"]
+    options = options_of(depth, given)
+    if replies is not None:
+        from pytest_plugin_eval.cli.judge_replies import replies_in
+
+        options = replace(options, replies=replies_in(replies, paths[0]))
     return score_all(
         ScoreRequest(
             paths=paths,
-            options=options_of(depth, given),
+            options=options,
             models=models_of(given),
             wanted=Wanted(
                 output=Output(str(output)) if output is not None else None,
@@ -116,6 +131,11 @@ _SCORING: tuple[Callable[[Callable[..., object]], Callable[..., object]], ...] =
 @click.command("score", cls=ScoreCommand)
 @scoring_options
 @depth_option(Depth.STANDARD)
+@click.option(
+    "--judge-replies",
+    metavar="FILE",
+    help="Take the judge's four replies from a JSON file (- is stdin) instead of asking a model.",
+)
 def score(paths: tuple[str, ...], depth: str, **given: object) -> int:
     """Score skills and plugins, 0 to 100, and say what costs points.
 
@@ -127,4 +147,15 @@ def score(paths: tuple[str, ...], depth: str, **given: object) -> int:
     Exit code: 0 done; 1 a composite is below --threshold; 2 a path cannot be scored, or bad usage;
     130, 143, 129 interrupted by SIGINT, SIGTERM, SIGHUP.
     """
-    return run_score(paths, Depth(depth), given)
+    replies = given.pop("judge_replies")
+    if replies is not None:
+        _check_one_judged(paths, depth)
+    return run_score(paths, Depth(depth), given, replies=str(replies) if replies else None)
+
+
+def _check_one_judged(paths: tuple[str, ...], depth: str) -> None:
+    """Refuse what the replies of a judge cannot be about."""
+    if len(paths) > 1:
+        raise click.UsageError(f"--judge-replies is about one skill, got {len(paths)} paths")
+    if depth != Depth.STANDARD:
+        raise click.UsageError(f"--judge-replies goes with --depth standard, got {depth!r}")

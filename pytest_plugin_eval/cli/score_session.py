@@ -59,7 +59,10 @@ def asking(
     Raises `Interrupted` when a signal ends it.
     """
     skills = [source for source in sources if isinstance(source, SkillSource)]
-    if options.depth is Depth.QUICK:
+    if options.replies is not None:
+        say(EXPERIMENTAL)
+        say(f"judge: replies from {options.replies.origin}, nothing is asked")
+    if options.depth is Depth.QUICK or options.replies is not None:
         yield None
         return
     from pytest_plugin_eval.execution.judging import find_judge

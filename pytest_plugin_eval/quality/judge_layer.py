@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_plugin_eval.quality.asking import Asking
     from pytest_plugin_eval.quality.parse import SkillSource
 
-__all__ = ["judge_layer", "judge_questions"]
+__all__ = ["judge_layer", "judge_questions", "layer_of"]
 
 _UNMEASURED = "unmeasured"
 
@@ -45,6 +45,11 @@ def judge_layer(
     outcomes = asking.ask_all(
         judge_questions(skill, judges=judges, chars=chars), concurrency=concurrency
     )
+    return layer_of(outcomes, judges=judges)
+
+
+def layer_of(outcomes: Sequence[Outcome], *, judges: int = 1) -> LayerResult:
+    """Return what the outcomes of all questions say, *judges* of each, in the questions' order."""
     checked = tuple(
         _checked(check, outcomes[number * judges : (number + 1) * judges])
         for number, check in enumerate(CHECKS)

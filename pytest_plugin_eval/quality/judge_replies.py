@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pytest_plugin_eval.text import cut, printable, shown, without_surrogates
 
-__all__ = ["Reading", "Unreadable", "read_reply"]
+__all__ = ["Reading", "Unreadable", "read_object", "read_reply"]
 
 RAW_LENGTH = 10_000
 """Of what is kept of a reply that cannot be read."""
@@ -47,7 +47,19 @@ def read_reply(text: str, score_field: str) -> Reading | Unreadable:
         reply = _object(text)
         return Reading(_score(reply, score_field), reply)
     except _ReplyError as error:
-        return Unreadable(str(error), cut(printable(without_surrogates(text)), RAW_LENGTH))
+        return _unreadable(error, text)
+
+
+def read_object(text: str) -> Mapping[str, object] | Unreadable:
+    """Return the object in *text*, which may be fenced."""
+    try:
+        return _object(text)
+    except _ReplyError as error:
+        return _unreadable(error, text)
+
+
+def _unreadable(error: _ReplyError, text: str) -> Unreadable:
+    return Unreadable(str(error), cut(printable(without_surrogates(text)), RAW_LENGTH))
 
 
 def _object(text: str) -> Mapping[str, object]:
