@@ -227,7 +227,8 @@ class SessionQuality:
     def _take_notes(self, paths: Iterable[str]) -> None:
         from pytest_plugin_eval.reports.composite import quality_notes
 
-        self.notes += (f"no quality score of {text}" for text in self._why_not.values())
+        reasons = map(self._shown, self._why_not.values())
+        self.notes += (f"no quality score of {text}" for text in reasons)
         for path in sorted(paths):
             report = self._scored[path]
             if report is not None:

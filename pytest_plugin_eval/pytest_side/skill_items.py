@@ -150,7 +150,7 @@ class SkillItem(pytest.Item):
     ) -> object:
         """Return the text of a skill's own outcome, and a traceback for anything else."""
         if isinstance(excinfo.value, SkillBelow | EvalError):
-            return str(excinfo.value)
+            return self.config.stash[workbench_key].shown(str(excinfo.value))
         return super().repr_failure(excinfo)
 
     def setup_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> object:
