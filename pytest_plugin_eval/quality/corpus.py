@@ -16,7 +16,7 @@ from pytest_plugin_eval.quality.model import Dimension, Layer, LayerResult, Qual
 from pytest_plugin_eval.quality.parse import read_skill
 from pytest_plugin_eval.quality.static import static_skill
 from pytest_plugin_eval.settings import Depth
-from pytest_plugin_eval.text import shown
+from pytest_plugin_eval.text import one_line, shown, without_surrogates
 
 __all__ = [
     "INDEX_FILE",
@@ -127,10 +127,10 @@ def build_index(source: Path) -> Index:
     The plugins come in the order of their names, their skills too. Skills that cannot be read are
     left out and named. Raises `QualityError` where *source* is no directory that can be listed.
     """
-    if not source.exists():
-        raise QualityError(f"{source}: no such directory, expected one that holds plugins")
-    if not source.is_dir():
-        raise QualityError(f"{source}: expected a directory that holds plugins, got a file")
+    if not _exists(source):
+        raise QualityError(f"{_said(source)}: no such directory, expected one that holds plugins")
+    if not _is_directory(source):
+        raise QualityError(f"{_said(source)}: expected a directory that holds plugins, got a file")
     entries: list[IndexEntry] = []
     problems: list[str] = []
     for plugin in _directories(source):
@@ -171,19 +171,23 @@ def read_index(path: Path) -> Index:
     Keys that a later version may add are ignored. Raises `QualityError`, one line that names the
     file, where it cannot be read or is no index.
     """
-    file = path / INDEX_FILE if path.is_dir() else path
+    file = path / INDEX_FILE if _is_directory(path) else path
     try:
         data: object = json.loads(file.read_text(encoding="utf-8-sig"))
     except FileNotFoundError as error:
-        raise QualityError(f"{file}: no corpus index, `plugin-eval init` writes one") from error
+        raise QualityError(
+            f"{_said(file)}: no corpus index, `plugin-eval init` writes one"
+        ) from error
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise QualityError(f"{file}: cannot read the corpus index: {reason}") from error
+        raise QualityError(f"{_said(file)}: cannot read the corpus index: {reason}") from error
     except (ValueError, RecursionError) as error:
-        raise QualityError(f"{file}: expected the JSON of a corpus index, {error}") from error
+        raise QualityError(
+            f"{_said(file)}: expected the JSON of a corpus index, {error}"
+        ) from error
     if not isinstance(data, list):
-        raise QualityError(f"{file}: expected a list of skills, got {shown(data)}")
-    entries = (_read_entry(item, f"{file}: skill {n}") for n, item in enumerate(data, 1))
+        raise QualityError(f"{_said(file)}: expected a list of skills, got {shown(data)}")
+    entries = (_read_entry(item, f"{_said(file)}: skill {n}") for n, item in enumerate(data, 1))
     return Index(entries=tuple(entries), file=file)
 
 
@@ -223,7 +227,7 @@ def standing(report: QualityReport, index: Index, *, measured: Measured | None =
     static = next((layer for layer in report.layers if layer.layer is Layer.STATIC), None)
     if report.target is not Target.SKILL or static is None:
         raise QualityError(
-            f"{report.path}: a plugin has no place among the skills of a corpus,"
+            f"{_said(report.path)}: a plugin has no place among the skills of a corpus,"
             " expected one of its skills"
         )
     measured = measure_index(index) if measured is None else measured
@@ -242,12 +246,25 @@ def standing(report: QualityReport, index: Index, *, measured: Measured | None =
     )
 
 
+def _exists(path: Path) -> bool:
+    return os.path.exists(path)  # noqa: PTH110 -- Path's raises for a name that is too long
+
+
+def _is_directory(path: Path) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112 -- as above
+
+
+def _said(path: Path | str) -> str:
+    """Return a path for a message: on one line, bytes that are no UTF-8 replaced."""
+    return without_surrogates(one_line(str(path)))
+
+
 def _directories(parent: Path) -> Iterable[Path]:
     try:
         return sorted(path for path in parent.iterdir() if path.is_dir())
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise QualityError(f"{parent}: cannot list the directory: {reason}") from error
+        raise QualityError(f"{_said(parent)}: cannot list the directory: {reason}") from error
 
 
 def _entry(directory: Path, category: str) -> IndexEntry:
@@ -306,10 +323,10 @@ def _skill_directory(path: Path) -> Path:
 
 
 def _none_found(index: Index, bases: Iterable[Path]) -> str:
-    looked = " and ".join(str(base) for base in bases)
+    looked = " and ".join(_said(base) for base in bases)
     return (
-        f"{index.file or 'the corpus index'}: none of its {len(index.entries)} skills is there,"
-        f" looked below {looked}; `plugin-eval init` writes it anew"
+        f"{_said(index.file or 'the corpus index')}: none of its {len(index.entries)} skills is"
+        f" there, looked below {looked}; `plugin-eval init` writes it anew"
     )
 
 

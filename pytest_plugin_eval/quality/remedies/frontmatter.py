@@ -93,8 +93,8 @@ def _description(skill: ScoredSkill, line: int | None) -> Iterator[Mending]:
     length = len(skill.source.description.strip())
     text = _length_text(skill.source, length) + f", {most.at_least:.0f} or more earn the most"
     remedy = "say in a sentence or two what the skill does and when to use it"
-    if line is None:
-        remedy = f"add a field 'description' to the frontmatter: {remedy}"
+    if line is None or not skill.source.fields:
+        remedy = f"{_where_to_add(skill.source)}: {remedy}"
     yield Mending(
         rule=EMPTY if flagged else RULE,
         line=line,
@@ -105,7 +105,19 @@ def _description(skill: ScoredSkill, line: int | None) -> Iterator[Mending]:
     )
 
 
+def _where_to_add(source: SkillSource) -> str:
+    if not source.body_offset:
+        return "begin the file with a frontmatter between lines of '---', with a 'description'"
+    if not source.fields:
+        return "write the frontmatter as fields that YAML can read, with a 'description'"
+    return "add a field 'description' to the frontmatter"
+
+
 def _length_text(source: SkillSource, length: int) -> str:
+    if not source.body_offset:
+        return "there is no frontmatter, and so no description (0 characters)"
+    if not source.fields:
+        return "the frontmatter gives no fields, and so no description (0 characters)"
     if "description" not in source.fields:
         return "there is no description (0 characters)"
     if not isinstance(source.fields["description"], str):

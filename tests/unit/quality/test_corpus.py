@@ -158,6 +158,8 @@ def test_name_of_any_type_is_written_as_json(
     [
         ("gone", "gone: no such directory, expected one that holds plugins"),
         ("file", "file: expected a directory that holds plugins, got a file"),
+        ("x" * 5000, f"{'x' * 5000}: no such directory, expected one that holds plugins"),
+        ("a\0b", "a b: no such directory, expected one that holds plugins"),
     ],
 )
 def test_source_that_is_no_directory_is_refused(tmp_path: Path, path: str, message: str) -> None:
@@ -402,3 +404,16 @@ def test_plugin_has_no_place_among_skills(tmp_path: Path) -> None:
         f"{directory}: a plugin has no place among the skills of a corpus,"
         " expected one of its skills"
     )
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "a\0b"])
+def test_index_of_an_impossible_name_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(QualityError):
+        read_index(tmp_path / name)
+
+
+def test_message_is_one_line_whatever_the_path(tmp_path: Path) -> None:
+    with pytest.raises(QualityError) as caught:
+        read_index(tmp_path / "a\nb\udcff")
+
+    assert str(caught.value).startswith(f"{tmp_path}/a b\ufffd: no corpus index")

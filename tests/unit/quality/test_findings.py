@@ -102,23 +102,26 @@ def test_what_is_mended_is_found_no_more(tmp_path: Path, flaw: Flaw) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "edits"),
+    ("told", "line", "edits"),
     [
-        ("does not say 'use proactively'", [("Use proactively when", "Use it when some")]),
-        ("names no tools", [("tools: Read\n", "")]),
-        ("names no model", [("model: inherit", "model:")]),
+        ("does not say 'use proactively'", 3, [("Use proactively when", "Use it when some")]),
+        ("names no tools", None, [("tools: Read\n", "")]),
+        ("names no tools", 4, [("tools: Read\n", "tools: []\n")]),
+        ("names no model", 5, [("model: inherit", "model:")]),
         (
             "the agent's description has 28 characters, 40 or more",
+            3,
             [(" when a limit has to be looked at in depth", " when it is.")],
         ),
         (
             "the agent's description has 16 characters, 40 or more",
+            3,
             [(" when a limit has to be looked at in depth", "")],
         ),
     ],
 )
 def test_agent_gains_the_points_of_what_is_mended(
-    tmp_path: Path, told: str, edits: list[tuple[str, str]]
+    tmp_path: Path, told: str, line: int | None, edits: list[tuple[str, str]]
 ) -> None:
     flawed = write_plugin(tmp_path / "flawed", agent=edited(AGENT, *edits))
     mended = write_plugin(tmp_path / "mended")
@@ -127,6 +130,7 @@ def test_agent_gains_the_points_of_what_is_mended(
 
     assert [(each.file, each.rule) for each in found] == [("agents/helper.md", "agent_quality")]
     assert told in found[0].text
+    assert found[0].line == line
     gained = score_of_plugin(mended) - score_of_plugin(flawed)
     assert found[0].points == pytest.approx(gained, abs=1e-9)
 
@@ -208,6 +212,101 @@ def test_cause_of_more_anti_patterns_than_count_wins_what_the_penalty_gives(tmp_
 
     assert finding.points == pytest.approx(score_of_skill(mended) - score_of_skill(directory))
     assert "limit" not in finding.text
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "remedy"),
+    [
+        ("", "there is no frontmatter, and so", "begin the file with a frontmatter"),
+        ("# Title\n", "there is no frontmatter, and so", "begin the file with a frontmatter"),
+        ("---\nname: x\n", "there is no frontmatter, and so", "begin the file with a frontmatter"),
+        ("---\n---\n", "the frontmatter gives no fields", "write the frontmatter as fields"),
+        ("---\ndescription: 'x\n---\n", "the frontmatter gives no fields", "write the frontmatter"),
+        ("---\n- a\n---\n", "the frontmatter gives no fields", "write the frontmatter as fields"),
+        ("---\nname: x\n---\n", "there is no description", "add a field 'description'"),
+        ("---\ndescription:\n---\n", "the description is no text", "say in a sentence or two"),
+    ],
+)
+def test_remedy_of_a_missing_description_says_where_it_goes(
+    tmp_path: Path, text: str, told: str, remedy: str
+) -> None:
+    directory = write_skill(tmp_path, {"SKILL.md": text})
+
+    found = [each for each in findings(read_skill(directory)) if each.rule == "EMPTY_DESCRIPTION"]
+
+    assert [each.text.startswith(told) for each in found] == [True]
+    assert found[0].remedy.startswith(remedy)
+
+
+LIMITS_HEAD = """---
+name: service-limits
+description: "Sets service limits. Use this skill when tuning a queue, when sizing a pool, when testing a quota, or for debugging a stall. Use proactively; always use it to trigger a review."
+---
+
+# Limits
+
+Returns JSON. The output format is one object. Parameters: none.
+
+## When to use it
+
+A companion to skills/pools.
+
+## Example
+
+```python
+print(1)
+```
+
+```json
+{}
+```
+
+```bash
+true
+```
+
+## Usage
+
+Run it.
+
+## Troubleshooting
+
+Read the log.
+
+### FAQ
+
+None.
+
+## Rows
+
+| a | b | c |
+
+"""  # noqa: E501 -- the file of the third worked example (spec: 15), as it is
+
+
+def test_platinum_skill_has_but_the_findings_that_it_has(tmp_path: Path) -> None:
+    lines = [f"Limit {i}: keep value {7 * i % 101} below {13 * i % 997}.\n" for i in range(1, 221)]
+    files = {
+        "SKILL.md": LIMITS_HEAD + "".join(lines),
+        "references/table.md": "",
+        "assets/t.txt": "",
+    }
+    directory = write_skill(tmp_path, files)
+
+    found = findings(read_skill(directory))
+
+    assert score_of_skill(directory) == pytest.approx(96.80352707401887, abs=1e-9)
+    assert [(each.rule, each.line) for each in found] == [
+        ("progressive_disclosure", None),
+        ("ecosystem_coherence", None),
+        ("token_efficiency", 22),
+    ]
+    # Weights of the composite over 0.66: 0.10 * 0.10, 0.02 * 0.17, 0.06 * 0.4 * 2 / 244.
+    assert [each.points for each in found] == [
+        pytest.approx(1.5151515151515151, abs=1e-9),
+        pytest.approx(0.5151515151515151, abs=1e-9),
+        pytest.approx(0.0298062593144560, abs=1e-9),
+    ]
 
 
 def test_anti_pattern_of_a_plugin_says_that_it_is_paid_for_twice(tmp_path: Path) -> None:
