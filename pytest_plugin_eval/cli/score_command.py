@@ -150,7 +150,7 @@ def score(paths: tuple[str, ...], depth: str, **given: object) -> int:
     replies = given.pop("judge_replies")
     if replies is not None:
         _check_one_judged(paths, depth)
-    return run_score(paths, Depth(depth), given, replies=str(replies) if replies else None)
+    return run_score(paths, Depth(depth), given, replies=None if replies is None else str(replies))
 
 
 def _check_one_judged(paths: tuple[str, ...], depth: str) -> None:

@@ -188,11 +188,19 @@ def test_replies_that_cannot_be_about_the_target_are_refused(
     assert message in err
 
 
-def test_file_that_is_not_there_is_refused(capsys: Captured) -> None:
-    code = main(["score", "w1", "--judge-replies", "gone.json"])
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        ("gone.json", "gone.json: cannot be read: No such file"),
+        ("w1", "w1: cannot be read: Is a directory"),
+        ("", "cannot be read: Is a directory"),
+    ],
+)
+def test_file_that_cannot_be_read_is_refused(file: str, message: str, capsys: Captured) -> None:
+    code = main(["score", "w1", "--judge-replies", file])
 
     assert code == 2
-    assert "gone.json: cannot be read: No such file" in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_threshold_counts_the_merged_score(capsys: Captured) -> None:
