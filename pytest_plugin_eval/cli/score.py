@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 from pytest_plugin_eval.cli.score_output import Output, is_terminal, write_lines, write_text
 from pytest_plugin_eval.cli.score_session import INSTALL, Interrupted, Models, asking, say
@@ -15,7 +17,6 @@ from pytest_plugin_eval.quality.composite import settled
 from pytest_plugin_eval.quality.model import Layer, LayerResult, QualityReport, Target
 from pytest_plugin_eval.quality.parse import PluginSource, SkillSource, read_target
 from pytest_plugin_eval.quality.score import ScoreOptions, score_source
-from pytest_plugin_eval.reports.quality_numbers import share
 from pytest_plugin_eval.text import dollars
 
 __all__ = ["ScoreRequest", "Wanted", "score", "warn_of"]
@@ -24,8 +25,8 @@ BELOW = 1
 FAILED = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+# No dataclass: making one takes a few percent of what scoring a skill takes.
+class Wanted(NamedTuple):
     """What is printed, and what is held against it."""
 
     output: Output | None = None
@@ -37,8 +38,7 @@ class Wanted:
     corpus: Path | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreRequest:
+class ScoreRequest(NamedTuple):
     """What was asked for."""
 
     paths: tuple[str, ...]
@@ -98,12 +98,11 @@ def _sources(paths: Sequence[str]) -> Iterator[tuple[str, SkillSource | PluginSo
             say(f"Error: {error}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standings:
+class Standings(NamedTuple):
     """Where skills stand, by path."""
 
-    lines: dict[str, Sequence[str]] = field(default_factory=dict)
-    fields: dict[str, object] = field(default_factory=dict)
+    lines: Mapping[str, Sequence[str]] = MappingProxyType({})
+    fields: Mapping[str, object] = MappingProxyType({})
 
 
 class _Corpus:
@@ -123,15 +122,16 @@ class _Corpus:
         from pytest_plugin_eval.quality.corpus import standing
         from pytest_plugin_eval.reports.quality_standing import standing_fields, standing_lines
 
-        found = Standings()
+        lines: dict[str, Sequence[str]] = {}
+        fields: dict[str, object] = {}
         for report in reports:
             if report.target is not Target.SKILL:
                 say(f"note: {report.path}: a plugin has no place among the skills of a corpus")
                 continue
             place = standing(report, self._index, measured=self._measured)
-            found.lines[report.path] = standing_lines(place)
-            found.fields[report.path] = standing_fields(place)
-        return found
+            lines[report.path] = standing_lines(place)
+            fields[report.path] = standing_fields(place)
+        return Standings(lines, fields)
 
 
 class _Printer:
@@ -204,6 +204,8 @@ class _Printer:
 
 def _teller(path: str) -> Callable[[LayerResult], None]:
     """Return what says of each layer, when it is done, what it measured and how long it took."""
+    from pytest_plugin_eval.reports.quality_numbers import share
+
     last_s = time.perf_counter()
 
     def tell(layer: LayerResult) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Callable, Iterable
 from enum import StrEnum
@@ -45,6 +44,8 @@ def write_lines(lines: Callable[[int, bool], Iterable[str]]) -> None:
 
     *lines* is given the width and whether only ASCII can be shown.
     """
+    import shutil  # with archives of every kind, for this format alone
+
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     width = max(shutil.get_terminal_size(FALLBACK_SIZE).columns, NARROWEST)
     drawn = list(lines(width, not _can(encoding, DRAWN)))

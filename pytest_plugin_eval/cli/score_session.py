@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -32,8 +30,7 @@ INSTALL = "pip install 'pytest-plugin-eval[judge]' brings the client that a judg
 _SIGNALLED = 128
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Models:
+class Models(NamedTuple):
     """Who is to be asked, and for how much at most."""
 
     model: str | None = None
@@ -45,7 +42,7 @@ class Interrupted(Exception):
     """A signal ended the asking; what was paid for is told already."""
 
     def __init__(self, number: int) -> None:
-        super().__init__(signal.Signals(number).name)
+        super().__init__(f"signal {number}")
         self.exit_code = _SIGNALLED + number
 
 
@@ -65,6 +62,8 @@ def asking(
     if options.depth is Depth.QUICK or options.replies is not None:
         yield None
         return
+    import signal
+
     from pytest_plugin_eval.execution.judging import find_judge
     from pytest_plugin_eval.quality.asking import Asking
     from pytest_plugin_eval.signals import handled

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from pytest_plugin_eval.quality.model import (
     CompositeScore,
@@ -25,8 +26,7 @@ MOST_VALUES = 20_000
 LEFT_OUT = "…"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JsonContext:
+class JsonContext(NamedTuple):
     """What the document says of the command that made it."""
 
     output_format: str = "json"
@@ -34,7 +34,7 @@ class JsonContext:
     corpus_path: str | None = None
     explain: bool = False
     """Add the findings, and the skills of a plugin, behind the keys of the contract."""
-    standings: Mapping[str, object] = field(default_factory=dict)
+    standings: Mapping[str, object] = MappingProxyType({})
     """By path: where each stands in the corpus, behind the keys of the contract."""
 
 
