@@ -92,6 +92,8 @@ class Settings:
     score: bool = False
     """Collect skills as items."""
     html_path: Path | None = None
+    report_path: Path | None = None
+    """Where the page goes instead of the results directory; by ``plugin-eval run`` alone."""
     shard: tuple[int, int] = (1, 1)
     """This machine's part and the number of parts, from 1."""
     durations: Path | None = None

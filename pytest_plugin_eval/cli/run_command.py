@@ -47,7 +47,7 @@ class _RunCommand(click.Command):
 @click.option("--mocks", metavar="MODE", help="Stand-ins for MCP servers: record or off.")
 @click.option("--allow-real-servers", is_flag=True, help="Start unmocked MCP servers, as you.")
 @click.option("--scaffold/--no-scaffold", help="Run the cases' scaffold_script, as you.")
-@click.option("--report", metavar="PATH", help="HTML report: not available yet.")
+@click.option("--report", metavar="PATH", help="Write report.html here, not to the results.")
 @click.option("--no-publish", is_flag=True, help="Accepted: nothing is ever published.")
 @click.option("--publish-report", is_flag=True, hidden=True)
 def run(target: tuple[str, ...], **given: object) -> int:

@@ -52,6 +52,7 @@ class RunOptions:
     verbose: bool = False
     json: str | None = None
     output_dir: Path | None = None
+    report: Path | None = None
 
     def pytest_arguments(self) -> list[str]:
         """Return the options in pytest's words, results directory and eval directory excepted."""
@@ -66,6 +67,8 @@ class RunOptions:
             words += [f"--eval-{name.replace('_', '-')}={one}" for one in getattr(self, name)]
         if self.case is not None:
             words.append(f"--eval-case={self.case}")
+        if self.report is not None:
+            words.append(f"--eval-report={self.report}")
         words.append(f"--eval-concurrency={self.concurrency}")
         flags = {
             "--trust-plugin": self.trust_plugin,
@@ -112,9 +115,13 @@ def checked(given: dict[str, object]) -> RunOptions:
     _choose("--mocks", texts.get("mocks"), ("record", "off"))
     check_json_path(texts.get("json"))
     rest = {name: value for name, value in given.items() if name in RunOptions.__dataclass_fields__}
-    rest |= {name: texts.get(name) or None for name in ("model", "judge_model", "output_dir")}
-    if rest["output_dir"] is not None:
-        rest["output_dir"] = Path(str(rest["output_dir"])).absolute()
+    rest |= {name: texts.get(name) or None for name in ("model", "judge_model")}
+    for name in ("output_dir", "report"):
+        rest[name] = Path(texts[name]).absolute() if texts.get(name) else None
+    if texts.get("report") and Path(texts["report"]).is_dir():  # before anything is spent
+        raise click.ClickException(
+            f"--report: {shown(texts['report'])} is a directory, expected a file"
+        )
     if rest["eval_dir"] is not None:
         rest["eval_dir"] = converted("--eval-dir", texts["eval_dir"], normalised_eval_dir, "")
     rest |= {name: run_values.tools(rest[name]) for name in ("allow_tools", "disallow_tools")}
@@ -122,15 +129,12 @@ def checked(given: dict[str, object]) -> RunOptions:
 
 
 def _refuse(given: dict[str, object]) -> None:
-    """Refuse what this project cannot do, or not yet."""
+    """Refuse what this project cannot do."""
     if given["publish_report"]:
         raise click.ClickException(
             "--publish-report: publishing to claude.ai is not possible with this command"
             + (", and --no-publish asks for the opposite" if given["no_publish"] else "")
         )
-    for option in ("--report",):
-        if given[option.removeprefix("--").replace("-", "_")]:
-            raise click.ClickException(f"{option}: not available in this version yet")
 
 
 def check_json_path(path: str | None) -> None:

@@ -182,6 +182,13 @@ OPTIONS: Final[tuple[Option, ...]] = (
         help="Write a copy of aggregate-result.json here",
     ),
     Option(
+        name="--eval-html",
+        field="html_path",
+        convert=values.path,
+        metavar="PATH",
+        help="Write a copy of report.html here",
+    ),
+    Option(
         name="--eval-report-only",
         field="report_only",
         help="Scores do not change the exit status; load errors and unmeasured runs still do",
@@ -290,6 +297,13 @@ OPTIONS: Final[tuple[Option, ...]] = (
         hidden=True,
         help="Installed plugin that the suite root belongs to",
     ),
+    Option(
+        name="--eval-report",
+        field="report_path",
+        convert=values.path,
+        hidden=True,
+        help="Where report.html goes instead of the results directory",
+    ),
     *(
         Option(
             name=name,
@@ -300,7 +314,6 @@ OPTIONS: Final[tuple[Option, ...]] = (
             help=f"{text} (not available yet)",
         )
         for name, metavar, harmless, text in (
-            ("--eval-html", "PATH", (), "Write a copy of the HTML report here"),
             ("--eval-shard", "I/N", ("1/1",), "This machine's part of the runs"),
         )
     ),

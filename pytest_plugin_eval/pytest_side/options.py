@@ -125,8 +125,9 @@ def _check_together(settings: Settings, config: pytest.Config) -> None:
         if not settings.from_dir.is_dir():
             raise SettingsError(f"--eval-from: {settings.from_dir} is not a directory")
     _check_resume(settings)
-    if settings.json_path is not None and settings.json_path.is_dir():
-        raise SettingsError(f"--eval-json: {settings.json_path} is a directory, expected a file")
+    for option, path in (("--eval-json", settings.json_path), ("--eval-html", settings.html_path)):
+        if path is not None and path.is_dir():
+            raise SettingsError(f"{option}: {path} is a directory, expected a file")
     for name, tools in (
         ("--eval-allow-tools", settings.allow_tools),
         ("--eval-disallow-tools", settings.disallow_tools),

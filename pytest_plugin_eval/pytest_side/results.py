@@ -13,6 +13,7 @@ from pytest_plugin_eval.cases.discovery import eval_directory_of
 from pytest_plugin_eval.errors import RecordError
 from pytest_plugin_eval.execution.keeper import RUNS
 from pytest_plugin_eval.pytest_side.ids import run_key
+from pytest_plugin_eval.pytest_side.pages import write_pages
 from pytest_plugin_eval.pytest_side.progress import UNGRADED
 from pytest_plugin_eval.pytest_side.stash import settings_key, workbench_key
 from pytest_plugin_eval.pytest_side.verdicts import result_of
@@ -75,7 +76,9 @@ def write_results(
         )
         suites.append(suite)
         # Also where no run was started, as at a ceiling of 0: the file then says so.
-        _write(suite, _results_dir(cases), settings, controller, several=len(by_root) > 1)
+        several = len(by_root) > 1
+        _write(suite, _results_dir(cases), settings, controller, several=several)
+        write_pages(suite, _results_dir(cases), controller, config, several=several)
     _add_junit_properties(config, suites, controller.quality)
     return tuple(suites)
 

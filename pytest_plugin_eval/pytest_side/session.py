@@ -101,6 +101,10 @@ def _written_paths(config: pytest.Config) -> Iterator[Path]:
     """Yield what options name for the session to write, which may lie in the plugin."""
     settings = config.stash[settings_key]
     yield from filter(None, (settings.json_path, settings.results_dir, settings.resume_dir))
+    for page in filter(None, (settings.html_path, settings.report_path)):
+        from pytest_plugin_eval.reports.html import side_directory
+
+        yield from (page, side_directory(page))
     for name in _REPORTS:
         place = config.getoption(name, None)
         if isinstance(place, str) and place:

@@ -29,7 +29,7 @@ from pytest_plugin_eval.text import printable, without_surrogates
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["HtmlReport", "RecordFiles", "Records", "write_report"]
+__all__ = ["HtmlReport", "RecordFiles", "Records", "side_directory", "write_report"]
 
 INLINE_BYTES = 4 * 1024 * 1024
 """Records and evidence up to this size are shown on the page itself."""
@@ -133,7 +133,7 @@ def write_report(
     """
     from urllib.parse import quote
 
-    files = path.with_name(f"{path.stem}-files")
+    files = side_directory(path)
     kept = set()
     for name, chunks in report.side_pages(quote(path.name)):
         write(files / name, chunks)
@@ -141,6 +141,11 @@ def write_report(
     write(path, report.chunks(quote(files.name)))
     if files.is_dir():
         _remove_others(files, kept)
+
+
+def side_directory(page: Path) -> Path:
+    """Return where the pages lie that belong to a page."""
+    return page.with_name(f"{page.stem}-files")
 
 
 def _remove_others(files: Path, kept: set[str]) -> None:

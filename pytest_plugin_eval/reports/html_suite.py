@@ -8,10 +8,12 @@ from pathlib import PurePath
 from pytest_plugin_eval import __version__
 from pytest_plugin_eval.quality.model import QualityReport
 from pytest_plugin_eval.reports.columns import signed
+from pytest_plugin_eval.reports.composite import known_quality_cost
 from pytest_plugin_eval.reports.html_anchors import case_anchor
 from pytest_plugin_eval.reports.html_case import ABSENT, direction, measured
 from pytest_plugin_eval.reports.html_model import OverviewRow, QualityView, SuiteView, Tile
 from pytest_plugin_eval.reports.money import money, short_money
+from pytest_plugin_eval.reports.quality_numbers import badge_name, points, share, title
 from pytest_plugin_eval.reports.summary import summary_lines
 from pytest_plugin_eval.reports.verdict import Conclusion, Standing
 from pytest_plugin_eval.scoring.costs import costs_of, runs_cost
@@ -43,7 +45,7 @@ def suite_view(
         status=conclusion.status,
         verdict=conclusion.text,
         tiles=tuple(_tiles(suite, conclusion, quality, two_arms=two_arms)),
-        notes=tuple(summary_lines(suite)[1:]),
+        notes=tuple(summary_lines(suite, quality_usd=known_quality_cost(quality))[1:]),
         load_errors=suite.load_errors,
         two_arms=two_arms,
         threshold=decimals(info.threshold),
@@ -97,8 +99,8 @@ def _tiles(
         composite = report.composite
         yield Tile(
             label=f"Composite score, {report.name}",
-            value=decimals(composite.score, 1),
-            note=f"{composite.badge.replace('_', ' ')}; {composite.confidence_label}",
+            value=points(composite.score),
+            note=f"of 100; {badge_name(composite.badge)}, {composite.confidence_label}",
         )
 
 
@@ -191,13 +193,13 @@ def _quality(report: QualityReport) -> QualityView:
     composite = report.composite
     return QualityView(
         name=report.name,
-        score=decimals(composite.score, 1),
-        badge=composite.badge.replace("_", " "),
+        score=points(composite.score),
+        badge=badge_name(composite.badge),
         label=composite.confidence_label,
         rows=tuple(
             (
-                one.dimension.value.replace("_", " "),
-                decimals(one.score) if one.measured else "not measured",
+                title(one.dimension.value),
+                share(one.score) if one.measured else "not measured",
                 one.grade,
             )
             for one in composite.dimensions

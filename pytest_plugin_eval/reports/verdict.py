@@ -73,6 +73,8 @@ def _problems(suite: SuiteResult) -> Iterator[str]:
     if lost:
         were = "was" if lost == 1 else "were"
         yield f"{lost} of {plural(len(runs), 'run')} {were} not measured"
+    elif suite.partial_reason == "not_measured":
+        yield "not every planned run was made"
 
 
 def _missed(suite: SuiteResult) -> Iterator[str]:

@@ -33,10 +33,20 @@ from tests.pytester.conftest import StandInAgent, Suite
         (["--eval-json", "evals"], "--eval-json: */evals is a directory, expected a file"),
         (["--eval-from", "nowhere"], "--eval-from: needs --eval-mode replay, the mode is live"),
         (["--eval-from", "x", "--eval-mode", "replay"], "--eval-from: */x is not a directory"),
-        (["--eval-html", "x.html"], "--eval-html 'x.html': not available in this version yet"),
+        (["--eval-html", "evals"], "--eval-html: */evals is a directory, expected a file"),
         (["--eval-mocks", "of"], "--eval-mocks: expected one of record, off, got 'of', did you *"),
-        (["--eval-depth", "deep"], "--eval-depth 'deep': not available in this version yet"),
-        (["--eval-shard", "1/2"], "--eval-shard '1/2': not available in this version yet"),
+        (["--eval-depth", "Deep"], "--eval-depth: expected one of quick, *, did you mean 'deep'[?]"),
+        (
+            ["--eval-min-composite", "101"],
+            "--eval-min-composite: expected a number from 0 to 100, got '101'",
+        ),
+        (["--eval-shard", "3/2"], "--eval-shard: expected I/N, *, such as 1/4, got '3/2'"),
+        (["--eval-shard", "0/2"], "--eval-shard: expected I/N, *, such as 1/4, got '0/2'"),
+        (["--eval-shard", "two"], "--eval-shard: expected I/N, *, such as 1/4, got 'two'"),
+        (
+            ["--eval-shard", "1/2", "--eval-shard-durations", "nowhere"],
+            "--eval-shard-durations: */nowhere: no such file or directory, *",
+        ),
         (
             ["--eval-resume", "x"],
             "--eval-resume: */x is not there, expected one that a session has*",
@@ -56,7 +66,6 @@ from tests.pytester.conftest import StandInAgent, Suite
             ["-o", "plugin_eval_threshold=2"],
             "plugin_eval_threshold: expected a number from 0 to 1*",
         ),
-        (["-o", "plugin_eval_html=x"], "plugin_eval_html 'x': not available *"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

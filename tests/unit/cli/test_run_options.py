@@ -99,7 +99,7 @@ def test_value(seen: _Seen, option: str, text: str, value: object) -> None:
             "did you mean 'with-without'?",
         ),
         (["--mocks", "on"], "--mocks: expected record or off, got 'on'"),
-        (["--report", "x.html"], "--report: not available in this version yet"),
+        (["--report", "."], "--report: '.' is a directory, expected a file"),
         (
             ["--publish-report"],
             "--publish-report: publishing to claude.ai is not possible with this command",

@@ -1,0 +1,63 @@
+"""The pages that a session writes of its results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_plugin_eval.pytest_side.stash import settings_key
+from pytest_plugin_eval.scoring.model import SuiteResult
+from pytest_plugin_eval.settings import Settings
+from pytest_plugin_eval.storage.atomic_write import write_text
+
+if TYPE_CHECKING:
+    from pytest_plugin_eval.pytest_side.controller import EvalController
+
+__all__ = ["PAGE", "write_pages"]
+
+PAGE = "report.html"
+
+
+def write_pages(
+    suite: SuiteResult,
+    directory: str,
+    controller: EvalController,
+    config: pytest.Config,
+    *,
+    several: bool,
+) -> None:
+    """Write the report of a suite to its results *directory* and where else it is asked for."""
+    from pytest_plugin_eval.reports.html import HtmlReport, RecordFiles, write_report
+    from pytest_plugin_eval.reports.verdict import conclusion
+
+    settings = config.stash[settings_key]
+    further = () if several else controller.scorer.missed
+    report = HtmlReport(
+        suite,
+        records=RecordFiles(config.rootpath),
+        quality=controller.quality.get(suite.info.root, ()),
+        verdict=conclusion(suite, report_only=settings.report_only, further=further),
+    )
+    for page in _places(suite, directory, settings, several=several):
+        try:
+            # Not worth a wait for the disk: `plugin-eval report` makes it again.
+            write_report(report, page, partial(write_text, durable=False))
+        except OSError as error:
+            controller.unwritten.append(f"{page}: {error.strerror}")
+        except Exception as error:  # noqa: BLE001 - border: a report file; runs were paid for
+            controller.unwritten.append(f"{page}: {type(error).__name__}: {error}")
+        else:
+            controller.written.append(page)
+
+
+def _places(
+    suite: SuiteResult, directory: str, settings: Settings, *, several: bool
+) -> Iterator[Path]:
+    if directory and settings.report_path is None:
+        yield Path(directory, PAGE)
+    for copy in filter(None, (settings.report_path, settings.html_path)):
+        yield copy.with_stem(f"{copy.stem}-{Path(suite.info.root).name}") if several else copy
