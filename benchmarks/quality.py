@@ -36,7 +36,7 @@ class Report(BaseModel):
 _COMMAND = "import sys; from pytest_plugin_eval.cli.main import main; sys.exit(main())"
 _SKILL = """---
 name: skill-{number}
-description: "Use this skill when reading log {number}, when sizing a pool, or for debugging a stall."
+description: "Use this skill when reading log {number}, when sizing a pool, or for debugging."
 ---
 
 # Skill {number}
