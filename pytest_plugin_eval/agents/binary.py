@@ -14,7 +14,7 @@ from pathlib import Path
 from pytest_plugin_eval.errors import AgentError
 from pytest_plugin_eval.text import one_line, shown
 
-__all__ = ["Binary", "find_binary", "version_of"]
+__all__ = ["Binary", "find_binary", "find_git", "version_of"]
 
 OLDEST_CLAUDE = (2, 1, 269)
 OLDEST_GIT = (2, 31)
@@ -51,7 +51,7 @@ def find_binary(agent_path: Path | None, env: Mapping[str, str]) -> Binary:
             f"{path}: Claude Code is version {version}, expected {_dotted(OLDEST_CLAUDE)} or later,"
             f" {_UPGRADE}"
         )
-    _check_git(env)
+    find_git(env)
     return Binary(path=path, version=version, origin=origin)
 
 
@@ -92,16 +92,22 @@ def _bundled() -> Path | None:
     return path if path.is_file() else None
 
 
-def _check_git(env: Mapping[str, str]) -> None:
+def find_git(env: Mapping[str, str]) -> str | None:
+    """Return what git says of its version; ``None`` without git, which no run needs.
+
+    Raises `AgentError` when it is too old.
+    """
     git = shutil.which("git", path=env.get("PATH", ""))
     if git is None:
-        return
-    found = re.search(r"\d+(\.\d+)+", _answer([git, "--version"], env))
+        return None
+    answer = _answer([git, "--version"], env)
+    found = re.search(r"\d+(\.\d+)+", answer)
     if found and _numbers(found[0]) < OLDEST_GIT:
         raise AgentError(
             f"{git}: git is version {found[0]}, expected {_dotted(OLDEST_GIT)} or later: older ones"
             " run programs that a repository names"
         )
+    return answer
 
 
 def _answer(command: list[str], env: Mapping[str, str]) -> str:

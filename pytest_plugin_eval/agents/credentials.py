@@ -14,31 +14,45 @@ from pytest_plugin_eval.agents.credential_files import file_secrets
 from pytest_plugin_eval.agents.environment import given, secret_values
 from pytest_plugin_eval.agents.sandbox import CREDENTIALS
 
-__all__ = ["credentials_text", "expiry_note", "operator_secrets", "secrets_in"]
+__all__ = [
+    "credentials_file",
+    "credentials_text",
+    "expiry_note",
+    "operator_secrets",
+    "secrets_in",
+]
 
 _OTHER_WAYS = (
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
     "CLAUDE_CODE_OAUTH_TOKEN",
-    "CLAUDE_CODE_USE_BEDROCK",
-    "CLAUDE_CODE_USE_VERTEX",
-    "CLAUDE_CODE_USE_FOUNDRY",
 )
+_CLOUDS = ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY")
+_OFF = ("", "0", "false", "no", "off")
 
 
 def credentials_text(env: Mapping[str, str]) -> str | None:
     """Return the operator's credentials file; ``None`` without one or with another sign-in."""
-    if any(env.get(name) for name in _OTHER_WAYS):
-        return None
-    home = env.get("HOME") or env.get("USERPROFILE")
-    directory = env.get("CLAUDE_CONFIG_DIR") or (home and str(Path(home, ".claude")))
-    if not directory:
+    file = credentials_file(env)
+    if file is None or _has_other_way(env):
         return None
     try:
-        data = json.loads(Path(directory, CREDENTIALS).read_bytes())
+        data = json.loads(file.read_bytes())
     except (OSError, ValueError):
         return None
     return json.dumps(_without_refresh(data))
+
+
+def credentials_file(env: Mapping[str, str]) -> Path | None:
+    """Return where the operator's credentials file is to be; ``None`` where nothing says it."""
+    home = env.get("HOME") or env.get("USERPROFILE")
+    directory = env.get("CLAUDE_CONFIG_DIR") or (home and str(Path(home, ".claude")))
+    return Path(directory, CREDENTIALS) if directory else None
+
+
+def _has_other_way(env: Mapping[str, str]) -> bool:
+    is_cloud = any(env.get(name, "").strip().lower() not in _OFF for name in _CLOUDS)
+    return is_cloud or any(env.get(name) for name in _OTHER_WAYS)
 
 
 def expiry_note(text: str | None, now_s: float) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import stat
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +19,17 @@ from filelock import FileLock, Timeout
 
 from pytest_plugin_eval.errors import AgentError
 
-__all__ = ["RunRoot", "Sandbox", "default_run_root", "remove_tree"]
+__all__ = [
+    "RunRoot",
+    "Sandbox",
+    "default_run_root",
+    "kept_directories",
+    "leftovers",
+    "remove_tree",
+]
 
 PREFIX = "eval-"
+KEPT = "kept-"
 REMOVAL_ATTEMPTS = 3
 # Where run directories were by default until they had to be in a shorter place.
 _FORMER = Path("pytest-plugin-eval", "runs")
@@ -150,7 +158,7 @@ class RunRoot:
     def keep(self, sandbox: Sandbox) -> Path:
         """Give a run directory the name of one that is kept, and return its new place."""
         sandbox.forget_credentials()
-        kept = sandbox.path.with_name("kept-" + sandbox.path.name.removeprefix(PREFIX))
+        kept = sandbox.path.with_name(KEPT + sandbox.path.name.removeprefix(PREFIX))
         try:
             return sandbox.path.rename(kept)
         except OSError:
@@ -199,17 +207,37 @@ class RunRoot:
             self._remove_stale(place)
 
     def _remove_stale(self, place: Path) -> None:
-        for file in place.glob(PREFIX + "*.lock"):
-            if file.stem == self._session:
-                continue
-            lock = FileLock(file, thread_local=False)
-            try:
-                lock.acquire(timeout=0)
-            except (OSError, Timeout):
-                continue
-            for directory in place.glob(file.stem + "-*"):
+        for lock, directories in _stale(place, but=self._session):
+            for directory in directories:
                 remove_tree(directory)
             _give_up(lock)
+
+
+def leftovers(place: Path) -> tuple[Path, ...]:
+    """Return the run directories that killed processes left in a place of such."""
+    found: list[Path] = []
+    for lock, directories in _stale(place):
+        lock.release()
+        found += directories
+    return tuple(sorted(found))
+
+
+def kept_directories(place: Path) -> tuple[Path, ...]:
+    """Return the run directories that were to be kept."""
+    return tuple(sorted(place.glob(f"{KEPT}*")))
+
+
+def _stale(place: Path, *, but: str = "") -> Iterator[tuple[FileLock, list[Path]]]:
+    """Yield the locks that no process holds, now held, and the directories of each."""
+    for file in place.glob(PREFIX + "*.lock"):
+        if file.stem == but:
+            continue
+        lock = FileLock(file, thread_local=False)
+        try:
+            lock.acquire(timeout=0)
+        except (OSError, Timeout):
+            continue
+        yield lock, list(place.glob(file.stem + "-*"))
 
 
 def default_run_root() -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -23,6 +23,7 @@ __all__ = [
     "Advisory",
     "Offer",
     "advisories",
+    "helping_grants",
     "offer",
     "opens_elsewhere",
     "opens_nothing",
@@ -126,6 +127,24 @@ def advisories(
             if reason is not None:
                 found.append((grader.name, f"grader {grader.name!r} cannot pass: {reason}"))
     return tuple(found)
+
+
+def helping_grants(
+    case: Case, *, grants: Sequence[str], disallowed: Sequence[str]
+) -> Mapping[str, str]:
+    """Return the tools whose grant would let a grader pass, by its name.
+
+    Without graders that no grant can help. Arguments are those of `advisories`.
+    """
+    tools = offer(case, grants=grants, disallowed=disallowed)
+    found = {}
+    for grader in case.graders:
+        lacking = [tool for tool in _needed_tools(grader) if tools.lacks(tool)]
+        if not tools.makes_files and _needs_created_file(grader, scaffolded=False):
+            lacking.append("Write")
+        if lacking and not tools.refused.union(NEVER_OFFERED).intersection(lacking):
+            found[grader.name] = " ".join(dict.fromkeys(lacking))
+    return found
 
 
 def folded(told: Iterable[Advisory]) -> Iterator[str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,14 +19,20 @@ import pytest
 from pytest_plugin_eval.cli.run_document import document_of, document_of_nothing, hand_out
 from pytest_plugin_eval.cli.run_options import RunOptions
 from pytest_plugin_eval.cli.target import Target, TargetError, resolve_target
+from pytest_plugin_eval.errors import EvalError
 from pytest_plugin_eval.storage.results_dir import new_results_directory
 
 if TYPE_CHECKING:
+    from pytest_plugin_eval.execution.planning import PlannedCase
     from pytest_plugin_eval.pytest_side.controller import EvalController
+    from pytest_plugin_eval.pytest_side.state import CollectionState
+    from pytest_plugin_eval.reports.plan import CasePlan
+    from pytest_plugin_eval.settings import Settings
 
-__all__ = ["exit_code", "run_evals"]
+__all__ = ["Collected", "collect", "exit_code", "run_evals"]
 
 _SIGNALLED = 128
+_ERROR = "ERROR: "
 _PARTIAL = frozenset(("auth_failed", "cost_ceiling"))
 _TOLD_BY_PYTEST = frozenset((pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR))
 
@@ -44,11 +51,60 @@ class _Watcher:
     """A plugin that keeps hold of the session's controller."""
 
     controller: EvalController | None = None
+    settings: Settings | None = None
+    planned: list[PlannedCase] = field(default_factory=list)
+    """Of the cases that were collected."""
 
     @pytest.hookimpl(trylast=True)
     def pytest_configure(self, config: pytest.Config) -> None:
         """Take the controller, which is registered by now."""
+        from pytest_plugin_eval.pytest_side.stash import settings_key
+
         self.controller = config.pluginmanager.get_plugin("plugin_eval_controller")
+        self.settings = config.stash.get(settings_key, None)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Take the cases, each once."""
+        found = (getattr(item, "planned", None) for item in session.items)
+        self.planned = list({id(one): one for one in found if one is not None}.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collected:
+    """What a session would have found and planned."""
+
+    settings: Settings
+    state: CollectionState
+    planned: tuple[PlannedCase, ...]
+    plans: tuple[CasePlan, ...]
+    """Of the selected cases."""
+    results_base: Path | None
+    """Where results would go, when that is not the eval directory in which a case lies."""
+
+
+def collect(target: Target, options: RunOptions, *, more: Sequence[str] = ()) -> Collected:
+    """Return what `run_evals` would run; nothing is started and nothing printed.
+
+    Raises `EvalError` with what pytest says where it refuses to collect.
+    """
+    options = _of_installed(options, target.plugin_id)
+    watcher, said = _Watcher(), io.StringIO()
+    words = [*_arguments(target, options), "--collect-only", "-q", *more]
+    with _text_out(options), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        status = pytest.main(words, plugins=[watcher])
+    if watcher.controller is None or watcher.settings is None or status in _TOLD_BY_PYTEST:
+        errors = [line for line in said.getvalue().splitlines() if line.startswith(_ERROR)]
+        raise EvalError("; ".join(line.removeprefix(_ERROR) for line in errors) or said.getvalue())
+    from pytest_plugin_eval.pytest_side.session_plan import selected_plans
+
+    state = watcher.controller.state
+    return Collected(
+        settings=watcher.settings,
+        state=state,
+        planned=tuple(watcher.planned),
+        plans=tuple(selected_plans(state.plans, watcher.controller.cases)),
+        results_base=options.output_dir or target.results_base,
+    )
 
 
 def run_evals(text: str, options: RunOptions, *, more: Sequence[str] = ()) -> int:

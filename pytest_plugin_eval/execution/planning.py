@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from pytest_plugin_eval.agents.grants import not_granted
-from pytest_plugin_eval.cases.advisories import Advisory, advisories
+from pytest_plugin_eval.cases.advisories import Advisory, advisories, helping_grants
 from pytest_plugin_eval.cases.case import PAID_TYPES, Case
 from pytest_plugin_eval.cases.hints import Hint
 from pytest_plugin_eval.errors import CaseError
@@ -32,6 +32,8 @@ class PlannedCase:
     source_file: Path
     advisories: tuple[Advisory, ...] = ()
     """Graders that cannot pass; of a replay nobody knows what was granted."""
+    grants: Mapping[str, str] = field(default_factory=dict)
+    """The tools whose grant would let a grader pass, by its name."""
     hints: tuple[Hint, ...] = ()
     """What the author may have overlooked."""
     not_granted: tuple[str, ...] = ()
@@ -46,6 +48,7 @@ class PlannedCase:
             self.case,
             self.plan,
             advisories=self.advisories,
+            grants=self.grants,
             hints=[hint.text for hint in self.hints],
             not_granted=self.not_granted,
         )
@@ -88,6 +91,7 @@ def plan_case(
         keys=keys,
         source_file=case.source_file,
         advisories=told,
+        grants=helping_grants(case, grants=grants, disallowed=removed) if told else {},
         hints=case_hints(case, plan, settings, told=told, live=live),
         not_granted=not_granted(case, grants, removed) if live else (),
         skip_reason=_skip_reason(case, settings, two_arms=two_arms),

@@ -320,6 +320,7 @@ class RunMaker:
             aborted=None if record.mocks is None else record.mocks.aborted,
             notes=record.notes if unkept is None else (*record.notes, unkept),
             last_message=reply,
+            skills_called=None if report.passed else record.trace.skills_called,
             spent_usd=run.spent_usd + votes_usd + grading.lost_usd,
             is_judge_refused=self._refused_judge() is not None and not report.measured,
             is_taken_over=run.is_taken_over,

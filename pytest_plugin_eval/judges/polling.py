@@ -123,6 +123,17 @@ class Judge:
             )
             raise JudgeError(f"{trouble.text}; {cure}")
 
+    def is_priced(self) -> bool:
+        """Return whether the price of a vote is known.
+
+        Raises `JudgeError` when there is no back end.
+        """
+        backend = self._found()
+        model = backend.resolved(self._model)
+        tokens = IMAGE_TOKENS
+        price = backend.estimate_usd(model, input_tokens=tokens, output_tokens=REPLY_TOKENS)
+        return price is not None
+
     def ceiling_reached(self) -> str | None:
         """Return why no vote may be paid for any more, ``None`` while one may."""
         trouble = self._calls.at_ceiling()

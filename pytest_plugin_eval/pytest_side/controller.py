@@ -379,6 +379,8 @@ class EvalController:
             partial_reason=self.partial_reason,
             problems=bool(self.state.broken or self.state.loose or self.unwritten)
             or self.scorer.has_failed,
+            # Of more machines than cases some have nothing to do.
+            is_idle_shard=bool(self.state.shard_cases) and not self.cases,
         )
 
 

@@ -19,7 +19,7 @@ class Option:
     name: str
     """The command line's spelling, with dashes."""
     field: str
-    """The attribute of `Settings`; empty for an option whose feature is not there yet."""
+    """The attribute of `Settings`."""
     help: str
     convert: Convert | None = None
     """Checks and converts one text; ``None`` makes a flag."""
@@ -28,8 +28,6 @@ class Option:
     metavar: str | None = None
     many: bool = False
     hidden: bool = False
-    harmless: tuple[str, ...] = ()
-    """Of an option whose feature is not there yet: the values that ask for nothing."""
 
     @property
     def dest(self) -> str:
@@ -275,6 +273,20 @@ OPTIONS: Final[tuple[Option, ...]] = (
         help="Where run directories are made (default: the user's cache directory)",
     ),
     Option(
+        name="--eval-shard",
+        field="shard",
+        convert=values.shard,
+        metavar="I/N",
+        help="Run this machine's part of the cases: part I of N; plugin-eval merge joins them",
+    ),
+    Option(
+        name="--eval-shard-durations",
+        field="durations",
+        convert=values.path,
+        metavar="RESULTS",
+        help="Balance the shards by how long each case took in these saved results",
+    ),
+    Option(
         name="--trust-plugin",
         field="trust",
         help="Assert trust in the plugins' directories: their hooks and servers run as you",
@@ -303,18 +315,5 @@ OPTIONS: Final[tuple[Option, ...]] = (
         convert=values.path,
         hidden=True,
         help="Where report.html goes instead of the results directory",
-    ),
-    *(
-        Option(
-            name=name,
-            field="",
-            convert=values.filled if metavar else None,
-            metavar=metavar,
-            harmless=harmless,
-            help=f"{text} (not available yet)",
-        )
-        for name, metavar, harmless, text in (
-            ("--eval-shard", "I/N", ("1/1",), "This machine's part of the runs"),
-        )
     ),
 )

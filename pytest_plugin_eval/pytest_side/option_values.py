@@ -8,8 +8,9 @@ from pathlib import Path
 from pytest_plugin_eval.errors import SettingsError
 from pytest_plugin_eval.text import did_you_mean, shown
 
-__all__ = ["Convert", "choice", "eval_dir", "filled", "number", "odd", "path", "whole"]
+__all__ = ["Convert", "choice", "eval_dir", "filled", "number", "odd", "path", "shard", "whole"]
 
+MOST_SHARDS = 1000
 Convert = Callable[[str], object]
 """Raises `SettingsError` with what was expected and what was given."""
 
@@ -70,6 +71,16 @@ def choice(kind: Callable[[str], object], words: Sequence[str]) -> Convert:
         return kind(text)
 
     return convert
+
+
+def shard(text: str) -> tuple[int, int]:
+    """Return a part and the number of parts of ``I/N``."""
+    first, _, second = text.partition("/")
+    if first.isdecimal() and second.isdecimal() and 1 <= int(first) <= int(second) <= MOST_SHARDS:
+        return int(first), int(second)
+    raise SettingsError(
+        f"expected I/N, the part and the number of parts, such as 1/4, got {shown(text)}"
+    )
 
 
 def filled(text: str) -> str:

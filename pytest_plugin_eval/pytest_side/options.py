@@ -8,7 +8,7 @@ from typing import Literal
 
 import pytest
 
-from pytest_plugin_eval.errors import SettingsError
+from pytest_plugin_eval.errors import EvalError, SettingsError
 from pytest_plugin_eval.pytest_side import option_values as values
 from pytest_plugin_eval.pytest_side.option_table import OPTIONS, ROOT, Option
 from pytest_plugin_eval.settings import Mode, Settings
@@ -67,9 +67,6 @@ def settings_from(config: pytest.Config) -> Settings:
         value, origin = _given(config, option)
         if value is None:
             continue
-        if not option.field:
-            _refuse_later(option, value, origin)
-            continue
         try:
             chosen[option.field] = _converted(option, value, of_command=of_command)
         except SettingsError as error:
@@ -109,11 +106,14 @@ def _converted(option: Option, value: object, *, of_command: bool) -> object:
     return option.convert(str(value))
 
 
-def _refuse_later(option: Option, value: object, origin: str) -> None:
-    text = "1" if value is True else str(value)
-    if text not in option.harmless:
-        given = "" if option.convert is None else f" {shown(text)}"
-        raise SettingsError(f"{origin}{given}: not available in this version yet")
+def _check_durations(path: Path) -> None:
+    # Read here, although it is for the workers of xdist: they could only crash.
+    from pytest_plugin_eval.results.finding import found_document
+
+    try:
+        found_document(path)
+    except EvalError as error:
+        raise SettingsError(f"--eval-shard-durations: {error}") from None
 
 
 def _check_together(settings: Settings, config: pytest.Config) -> None:
@@ -125,6 +125,8 @@ def _check_together(settings: Settings, config: pytest.Config) -> None:
         if not settings.from_dir.is_dir():
             raise SettingsError(f"--eval-from: {settings.from_dir} is not a directory")
     _check_resume(settings)
+    if settings.durations is not None:
+        _check_durations(settings.durations)
     for option, path in (("--eval-json", settings.json_path), ("--eval-html", settings.html_path)):
         if path is not None and path.is_dir():
             raise SettingsError(f"{option}: {path} is a directory, expected a file")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,10 +31,10 @@ from pytest_plugin_eval.scoring.model import (
     SuiteInfo,
     SuiteResult,
 )
+from pytest_plugin_eval.scoring.provenance import recorded_words, words
 from pytest_plugin_eval.settings import Ablation, Mode, Settings
 from pytest_plugin_eval.storage.atomic_write import write_text
 from pytest_plugin_eval.storage.results_dir import release_results_directory
-from pytest_plugin_eval.text import plural
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.pytest_side.controller import EvalController
@@ -68,6 +69,7 @@ def write_results(
             unreported_usd=known_quality_cost(controller.quality.get(root, ()))
             + (controller.unreported_usd if len(by_root) == 1 else 0.0),
         )
+        info = replace(info, shard_cases=controller.state.shard_cases.get(root))
         suite = suite_result(
             info,
             cases,
@@ -189,13 +191,14 @@ def suite_info(
         plugins=tuple(plugins[path] for path in sorted(plugins)),
         free_only=settings.free_only,
         min_delta=settings.min_delta,
-        claude_version=_words(run.provenance.get("claude_version", "") for run in runs)
+        claude_version=words(run.provenance.get("claude_version", "") for run in runs)
         or agent_version,
         started_at=_iso(started),
         duration_s=(datetime.now(UTC) - started).total_seconds(),
         not_started=tuple(sorted(not_started)),
         runs_not_started=tuple(runs_not_started),
         ceiling_usd=settings.max_cost_usd,
+        shard=f"{settings.shard[0]}/{settings.shard[1]}" if settings.shard[1] > 1 else None,
         recorded=recorded_words(runs) if settings.mode is Mode.REPLAY else "",
         spent_usd=sum(run.spent_usd for run in runs) + unreported_usd,
         resumed=sum(run.is_taken_over for run in runs),
@@ -209,24 +212,6 @@ def _ablation(cases: Iterable[CaseResult], settings: Settings) -> Ablation:
         for case in cases
     )
     return Ablation.WITH_WITHOUT if two_arms else Ablation.NONE
-
-
-def recorded_words(runs: Iterable[RunReport]) -> str:
-    """Return when and with what the replayed records were made, in words."""
-    listed = [run for run in runs if run.provenance]  # what could not be used has none
-    if not listed:
-        return "no recorded run could be used"
-    dates = sorted(
-        {run.provenance["recorded_at"][:10] for run in listed if "recorded_at" in run.provenance}
-    )
-    when = " to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "at an unknown time"
-    models = _words(run.provenance.get("model", "") for run in listed) or "an unknown model"
-    version = _words(run.provenance.get("claude_version", "") for run in listed) or "unknown"
-    text = f"{plural(len(listed), 'run')} recorded {when} with {models}, Claude Code {version}"
-    changed = sum("plugin_changed" in run.provenance for run in listed)
-    if changed:
-        text += f"; the plugin's files have changed since {plural(changed, 'run')} of these"
-    return text
 
 
 def _write(
@@ -292,10 +277,6 @@ def _runs(cases: Iterable[CaseResult]) -> list[RunReport]:
 
 def _results_dir(cases: Iterable[CaseResult]) -> str:
     return next((run.results_dir for run in _runs(cases) if run.results_dir), "")
-
-
-def _words(values: Iterable[str]) -> str:
-    return ", ".join(sorted({value for value in values if value}))
 
 
 def _iso(moment: datetime) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_plugin_eval.pytest_side.collector import EvalRun
 
-__all__ = ["EvalSelection"]
+__all__ = ["EvalSelection", "eval_runs"]
 
 _pattern = cache(name_pattern)
 
@@ -87,7 +87,7 @@ class EvalSelection:
         self, config: pytest.Config, items: list[pytest.Item]
     ) -> None:
         """Deselect the runs that were not asked for."""
-        runs = _runs(items)
+        runs = eval_runs(items)
         if not runs:
             return
         wanted = [run for run in runs if self._is_asked_for(run) and self._passes_filters(run)]
@@ -104,7 +104,7 @@ class EvalSelection:
     @pytest.hookimpl(tryfirst=True)  # before pytest asks for the lines that follow the collection
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Get everything ready that the selected runs need, before the first of them starts."""
-        runs = _runs(session.items)
+        runs = eval_runs(session.items)
         if not runs or self._config.getoption("collectonly"):
             return
         bench = self._config.stash[workbench_key]
@@ -165,7 +165,8 @@ def _holds_a_plugin(root: Path) -> bool:
     return manifest_file(str(root)) is not None or skill_root(str(root)) == str(root)
 
 
-def _runs(items: list[pytest.Item]) -> list[EvalRun]:
+def eval_runs(items: list[pytest.Item]) -> list[EvalRun]:
+    """Return the runs among the items of a session."""
     # Imported already where a case was met; a session without one pays nothing.
     if "pytest_plugin_eval.pytest_side.collector" not in sys.modules:
         return []

@@ -95,6 +95,10 @@ def activate(config: pytest.Config, session: pytest.Session | None = None) -> No
         money=None if money is None else Path(money),
     )
     config.pluginmanager.register(EvalSelection(config), "plugin_eval_selection")
+    if config.stash[settings_key].shard != (1, 1):
+        from pytest_plugin_eval.pytest_side.shards import EvalShard
+
+        config.pluginmanager.register(EvalShard(), "plugin_eval_shard")
 
 
 def _written_paths(config: pytest.Config) -> Iterator[Path]:

@@ -30,6 +30,8 @@ class CollectionState:
     """Node ids of cases deselected by the spend rule."""
     are_named: bool = True
     """Whether arguments name all cases that are run: a replay runs others too, for nothing."""
+    shard_cases: dict[str, int] = field(default_factory=dict)
+    """By suite root: how many cases all shards together have; empty without shards."""
     notes: list[str] = field(default_factory=list)
     """Lines about eval directories, once each."""
     user_marks: frozenset[str] = frozenset()

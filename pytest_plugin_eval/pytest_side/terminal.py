@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,6 @@ from pytest_plugin_eval.text import dollars, plural
 if TYPE_CHECKING:
     from pytest_plugin_eval.pytest_side.controller import EvalController
     from pytest_plugin_eval.pytest_side.state import CollectionState
-    from pytest_plugin_eval.reports.plan import CasePlan
     from pytest_plugin_eval.scoring.model import SuiteResult
 
 __all__ = ["EvalTerminal"]
@@ -51,7 +49,7 @@ class EvalTerminal:
 
     def _head_lines(self) -> list[str]:
         if not self._controller.cases:
-            return []
+            return list(self._state.notes) if self._state.shard_cases else []
         mode = self._settings.mode
         line = f"evals: {mode.value} mode"
         note = self._config.stash[workbench_key].backend_note
@@ -269,24 +267,10 @@ class EvalTerminal:
         ]
 
     def _plan_lines(self) -> list[str]:
-        plans = [plan for plan in map(self._selected, self._state.plans) if plan is not None]
-        if not plans:
-            return []
-        from pytest_plugin_eval.reports.plan import plan_lines
-        from pytest_plugin_eval.storage.cost_history import earlier_costs
+        from pytest_plugin_eval.pytest_side.session_plan import selected_plans, session_plan_lines
 
-        bases = {plan.results_base for plan in plans}
-        costs = {base: found for base in bases if (found := earlier_costs(Path(base)))}
-        replay = self._settings.mode is Mode.REPLAY
-        return plan_lines(plans, costs, replay=replay)
-
-    def _selected(self, plan: CasePlan) -> CasePlan | None:
-        """Return the plan of those runs that are selected, ``None`` of none."""
-        progress = self._controller.cases.get(plan.nodeid)
-        if progress is None:
-            return None
-        without = sum("[without-" in nodeid for nodeid in progress.expected)
-        return replace(plan, with_runs=len(progress.expected) - without, without_runs=without)
+        plans = tuple(selected_plans(self._state.plans, self._controller.cases))
+        return session_plan_lines(plans, replay=self._settings.mode is Mode.REPLAY)
 
     def _shown(self, path: Path) -> str:
         try:

@@ -16,7 +16,7 @@ from pytest_plugin_eval.settings import Mode
 from pytest_plugin_eval.storage.trust import remember, trust_file, trust_root, untrusted
 from pytest_plugin_eval.text import one_line, without_surrogates
 
-__all__ = ["check_trust"]
+__all__ = ["check_trust", "ci_variable"]
 
 # What CI services set; nobody sits at the terminal that some of them have.
 _CI = ("CI", "BUILD_NUMBER", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD")
@@ -58,7 +58,7 @@ def _other_way(config: pytest.Config) -> str:
     """Return what else there is than the option, for the end of a refusal."""
     if config.stash[settings_key].root is not None:
         return ""  # of `plugin-eval run`, which scripts start
-    name = _ci_variable()
+    name = ci_variable()
     return (
         ", or start pytest in a terminal and answer"
         if name is None
@@ -66,7 +66,8 @@ def _other_way(config: pytest.Config) -> str:
     )
 
 
-def _ci_variable() -> str | None:
+def ci_variable() -> str | None:
+    """Return the variable by which a CI service is known, ``None`` where a person may answer."""
     return next((name for name in _CI if os.environ.get(name)), None)
 
 
@@ -92,7 +93,7 @@ def _question(root: Path, plugins: Iterable[Path]) -> str:
 
 def _asked(config: pytest.Config, questions: Mapping[Path, str]) -> Iterator[Path]:
     """Yield the roots that the user says to trust; stop at the first that is not."""
-    if _ci_variable() is not None:
+    if ci_variable() is not None:
         return
     with _terminal(config) as is_there:
         for root, question in questions.items() if is_there else ():

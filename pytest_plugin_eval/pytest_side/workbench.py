@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -258,18 +257,10 @@ class Workbench:
         return found
 
     def _check_run_root(self, items: Sequence[EvalRun]) -> None:
-        # The plugin and its evals are closed to the agent's writing: in a workspace below them
-        # every `Write` would fail, and both arms would score 0 for it.
-        from pytest_plugin_eval.agents.sandbox import default_run_root
+        from pytest_plugin_eval.execution.machine import check_run_root
 
-        root = Path(os.path.realpath(self.settings.run_root or default_run_root()))
-        for case in {item.place_case: item.planned.case for item in items}.values():
-            for closed in (case.eval_dir, *(plugin.path for plugin in case.plugins)):
-                if root.is_relative_to(os.path.realpath(closed)):
-                    raise SettingsError(
-                        f"run directories would lie in {root}, inside {closed}, where the agent "
-                        "must not write; name another place with --eval-run-root"
-                    )
+        cases = {item.place_case: item.planned.case for item in items}
+        check_run_root(self.settings, cases.values())
 
     def run(self, item: EvalRun) -> RunReport:
         """Make or load an item's run, keep its record and grade it."""
@@ -362,24 +353,9 @@ class Workbench:
             self._sources = {root: self._records_dir(place) for root, place in places.items()}
             return Replay(self._sources, named=self.settings.from_dir is not None)
         from pytest_plugin_eval.agents.claude_cli import ClaudeCli
-        from pytest_plugin_eval.agents.grants import parse_grants, parse_removals
-        from pytest_plugin_eval.agents.sandbox import default_run_root
-        from pytest_plugin_eval.agents.shell_sandbox import check_shell
+        from pytest_plugin_eval.execution.machine import check_grants
 
-        for parse, entries in (
-            (parse_grants, self.settings.allow_tools),
-            (parse_removals, self.settings.disallow_tools),
-        ):
-            refused = parse(entries)[1]
-            if refused:
-                raise SettingsError("\n".join(refused))
-        check_shell(
-            self.settings.allow_tools,
-            self.settings.disallow_tools,
-            env=os.environ,
-            run_root=self.settings.run_root or default_run_root(),
-            platform=sys.platform,
-        )
+        check_grants(self.settings, os.environ)
         agent = ClaudeCli.find(
             agent_path=self.settings.agent_path, env=os.environ, run_root=self.settings.run_root
         )

@@ -88,6 +88,7 @@ class EvalWorker:
             "loose": list(state.loose),
             "advice": {text: list(cases) for text, cases in state.advice.items()},
             "unnamed": list(state.unnamed),
+            "shard_cases": dict(state.shard_cases),
             "notes": [*state.notes, *agent, *bench.notes],
         }
 
@@ -136,10 +137,13 @@ def received_state(parcel: dict[str, object]) -> CollectionState:
     advice = parcel["advice"]
     assert isinstance(broken, dict)
     assert isinstance(advice, dict)
+    shard_cases = parcel["shard_cases"]
+    assert isinstance(shard_cases, dict)
     lists = {name: parcel[name] for name in ("loose", "unnamed", "notes")}
     return CollectionState(
         plans=[CasePlan(**plan) for plan in plans],
         advice=advice,
+        shard_cases=shard_cases,
         broken={str(nodeid): tuple(texts) for nodeid, texts in broken.items()},
         **lists,  # type: ignore[arg-type]  # lists of strings, as sent above
     )

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from pytest_plugin_eval.errors import QualityError
 from pytest_plugin_eval.quality.counts import Counts, counts_of
-from pytest_plugin_eval.quality.reading import Document, read_document
+from pytest_plugin_eval.quality.reading import Document, read_document, read_regular
 from pytest_plugin_eval.text import one_line, shown, without_surrogates
 
 __all__ = [
@@ -321,7 +321,7 @@ def _manifest_name(given: str, instead: str, problems: list[str]) -> str:
     if not os.path.lexists(file):
         return instead
     try:
-        data = json.loads(Path(file).read_bytes().decode().removeprefix("\ufeff"))
+        data = json.loads(read_regular(file).decode().removeprefix("\ufeff"))
     except OSError as error:
         what = f"cannot be read: {error.strerror}"
     except (ValueError, RecursionError):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import re
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +12,7 @@ from pathlib import Path
 from pytest_plugin_eval.errors import QualityError
 from pytest_plugin_eval.text import cut, one_line, without_surrogates
 
-__all__ = ["Document", "read_document", "split_document"]
+__all__ = ["Document", "read_document", "read_regular", "split_document"]
 
 SAID_LENGTH = 200
 
@@ -39,10 +41,9 @@ def read_document(file: str) -> Document:
     """
     place = without_surrogates(one_line(file))
     try:
-        data = Path(file).read_bytes()
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise QualityError(f"{place}: cannot be read: {reason}") from error
+        data = read_regular(file)
+    except OSError as error:
+        raise QualityError(f"{place}: cannot be read: {error.strerror}") from error
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -57,6 +58,14 @@ def read_document(file: str) -> Document:
     fields, problem = _fields(frontmatter)
     problems = (f"{place}: {problem}",) if problem else ()
     return Document(file=file, content=content, body=body, fields=fields, problems=problems)
+
+
+def read_regular(file: str) -> bytes:
+    """Return what a file holds; a pipe, of which nobody knows when it ends, is an `OSError`."""
+    path = Path(file)
+    if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
+        raise OSError(errno.EINVAL, "it is no regular file")
+    return path.read_bytes()
 
 
 def split_document(content: str) -> tuple[str | None, str]:

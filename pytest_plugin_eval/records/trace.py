@@ -93,6 +93,13 @@ class Trace:
             if block.get("type") == "tool_use" and isinstance(name := block.get("name"), str)
         )
 
+    @cached_property
+    def skills_called(self) -> tuple[str, ...]:
+        """The skills that were called, subagents included, each once; ``?`` without a name."""
+        calls = (parse(call.input_json) for call in self.tool_calls if call.tool == "Skill")
+        names = (call.get("skill") if isinstance(call, dict) else None for call in calls)
+        return tuple(dict.fromkeys(name if isinstance(name, str) else "?" for name in names))
+
 
 def _blocks(event: Mapping[str, object]) -> list[Mapping[str, object]]:
     """Return the content blocks of an ``assistant`` event, and nothing for any other."""

@@ -112,6 +112,7 @@ def _suite(suite: SuiteResult) -> dict[str, object]:
     ours: dict[str, object] = {
         "maxCostUsd": info.ceiling_usd,
         "shard": info.shard,
+        "shardCases": info.shard_cases,
         "notStarted": list(info.not_started) or None,
         "runsNotStarted": [_not_started(runs) for runs in info.runs_not_started] or None,
         "runsTakenOver": info.resumed or None,
@@ -252,6 +253,8 @@ def _run(run: RunReport) -> dict[str, object]:
         fields["unmeasuredReason"] = run.unmeasured_reason
     fields["ending"] = outcome.ending.value
     fields["attempts"] = outcome.attempts
+    if run.skills_called is not None:
+        fields["skillsCalled"] = list(run.skills_called)
     if run.is_taken_over:
         fields["takenOver"] = True
     # Not to be had from the sum by subtraction, which rounds.

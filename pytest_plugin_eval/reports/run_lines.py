@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pytest_plugin_eval.reports.causes import cause_text
 from pytest_plugin_eval.reports.columns import cell
+from pytest_plugin_eval.reports.next_steps import Caller, Step, run_step, shown_path
+from pytest_plugin_eval.scoring.causes import run_causes
 from pytest_plugin_eval.scoring.model import RunReport, Verdict, VerdictStatus
 from pytest_plugin_eval.text import cut, decimals, plural, printable, without_surrogates
 
@@ -13,9 +16,11 @@ __all__ = [
     "attempts",
     "below",
     "grader_line",
+    "reply_lines",
     "run_failure_text",
     "run_name",
     "run_problem",
+    "step_lines",
 ]
 
 EXPLANATION_LENGTH = 200
@@ -32,26 +37,43 @@ _MARKS = {
 }
 
 
-def run_failure_text(report: RunReport, *, threshold: float, ascii_only: bool = False) -> str:
-    """Return what is told of a run: the score, a line a grader and, on failures, where to look.
+def run_failure_text(
+    report: RunReport,
+    *,
+    threshold: float,
+    ascii_only: bool = False,
+    caller: Caller | None = None,
+) -> str:
+    """Return what is told of a run: the cause in one line, the score and a line a grader.
 
-    The marks are those of `grader_line`; with *ascii_only* they are ``+ x ! -``.
+    Then the end of the reply, where the trace is, and, of a *caller*, what to try next. The marks are those of `grader_line`; with *ascii_only* they are ``+ x ! -``.
     """
-    lines = [_headline(report, threshold)]
+    causes = run_causes(report)
+    told = [cause_text(cause, report) for cause in causes]
+    lines = [*told[:1], *(f"  also: {text}" for text in told[1:]), f"  {_score(report, threshold)}"]
     for verdict in report.verdicts:
         lines.append(f"  {grader_line(verdict)}")
         if verdict.status is VerdictStatus.FAILED:
             lines += [f"      {line}" for line in _judge_lines(verdict)]
-    if report.aborted is not None:
-        lines.append(f"  {abort_text(report.aborted)}")
     if report.measured and report.outcome.error:
         lines.append(f"  ended with: {report.outcome.error}")
     lines = [cell(line, ascii_only=ascii_only) for line in lines]
     if not report.passed and report.outcome.turns:
-        lines += _reply(report.last_message, ascii_only=ascii_only)
+        lines += reply_lines(report, ascii_only=ascii_only)
     if not report.passed and report.record_path:
-        lines.append(f"  trace: {cell(report.record_path, ascii_only=ascii_only)}")
+        path = report.record_path if caller is None else shown_path(report.record_path, caller)
+        lines.append(f"  trace: {cell(path, ascii_only=ascii_only)}")
+    if causes and caller is not None:
+        lines += step_lines(run_step(causes[0], report, caller), ascii_only=ascii_only)
     return "\n".join(lines)
+
+
+def step_lines(step: Step | None, *, ascii_only: bool = False) -> list[str]:
+    """Return what to try next: why, and the command on a line of its own."""
+    if step is None:
+        return []
+    lines = (f"  next: {step.why}", f"    {step.command}")
+    return [cell(line, ascii_only=ascii_only) for line in lines]
 
 
 def grader_line(verdict: Verdict) -> str:
@@ -97,12 +119,11 @@ def below(score: float, threshold: float) -> tuple[str, str]:
     return decimals(score), decimals(threshold)
 
 
-def _headline(report: RunReport, threshold: float) -> str:
-    name = f"{report.case.name} {run_name(report)}{attempts(report)}"
+def _score(report: RunReport, threshold: float) -> str:
     if report.score is None:
-        return f"{name}: not measured: {report.unmeasured_reason or 'no reason is known'}"
+        return f"no score: the run was not measured{attempts(report)}"
     score, limit = below(report.score, threshold)
-    return f"{name}: score {score}, threshold {limit}"
+    return f"score {score}, threshold {limit}{attempts(report)}"
 
 
 def _judge_lines(verdict: Verdict) -> list[str]:
@@ -139,8 +160,9 @@ def _middle_cut(line: str) -> str:
     return f"{line[: EVIDENCE_LINE - tail]} [… +{left_out} chars] {line[-tail:]}"
 
 
-def _reply(message: str, *, ascii_only: bool) -> list[str]:
-    text = _clean(message).strip()
+def reply_lines(report: RunReport, *, ascii_only: bool = False) -> list[str]:
+    """Return the last lines of what the agent answered."""
+    text = _clean(report.last_message).strip()
     if not text:
         return ["  reply: none"]
     shown = text.splitlines()[-REPLY_LINES:]

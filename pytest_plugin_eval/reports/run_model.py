@@ -152,6 +152,9 @@ class Run(Part):
     )
     ending: Ending | None = Field(default=None, description="How the run ended.")
     attempts: Count | None = Field(default=None, description="How often it was made.")
+    skills_called: list[str] | None = Field(
+        default=None, description="Skills that a run called which did not pass, each once."
+    )
     taken_over: bool | None = Field(
         default=None, description="Finished by an earlier session (--eval-resume)."
     )

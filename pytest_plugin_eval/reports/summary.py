@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import PurePath
 
 from pytest_plugin_eval.records.model import Arm
 from pytest_plugin_eval.reports.columns import signed
 from pytest_plugin_eval.reports.judging import judge_models, runs_without_votes, unreadable_votes
 from pytest_plugin_eval.reports.money import money
+from pytest_plugin_eval.reports.next_steps import kept_in
 from pytest_plugin_eval.scoring.aggregate import is_skipped_at_ceiling
 from pytest_plugin_eval.scoring.costs import Cost, costs_of, is_judged
 from pytest_plugin_eval.scoring.hints import judge_hints
@@ -23,7 +23,6 @@ LISTED_CASES = 8
 SHOWN_HINTS = 5
 """Of all cases together; the document has those of each case."""
 HARDLY_USD = 1e-6
-RUNS = "runs"
 _PARTIAL = {
     "interrupted": "interrupted, what had not finished is not counted",
     "auth_failed": "credentials refused, the session stopped there",
@@ -209,26 +208,13 @@ def _judge_lines(suite: SuiteResult, runs: Sequence[RunReport]) -> Iterator[str]
 
 def _who_asks(runs: Iterable[RunReport], *, is_replay: bool) -> str:
     """Return how the votes come to be asked for that runs lack."""
-    place = next((place for run in runs if (place := _kept_in(run)) is not None), None)
+    place = next((place for run in runs if (place := kept_in(run)) is not None), None)
     command = "plugin-eval rescore"
     if place is not None:
         command += f" {shlex.quote(str(place))}"
     if is_replay:
         return f"a replay that names the evals asks for them (without -n), and {command} for all"
     return f"{command} asks for them, without an agent"
-
-
-def _kept_in(run: RunReport) -> PurePath | None:
-    """Return the directory that a run's record can be graded in, ``None`` where it was not kept.
-
-    Records are ``<directory>/runs/<case id>/<arm>-<n>.jsonl``, recordings lack the ``runs``.
-    """
-    above = PurePath(run.record_path).parents
-    levels = run.key.case.count("/") + 1
-    if len(above) <= levels:
-        return None
-    place = above[levels]
-    return place.parent if place.name == RUNS else place
 
 
 def _source_lines(

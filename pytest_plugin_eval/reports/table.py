@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pytest_plugin_eval.quality.model import QualityReport
 from pytest_plugin_eval.records.model import Arm
+from pytest_plugin_eval.reports.causes import TITLES, case_cause_text
 from pytest_plugin_eval.reports.columns import (
     INDENT,
     cell,
@@ -18,16 +19,20 @@ from pytest_plugin_eval.reports.columns import (
 )
 from pytest_plugin_eval.reports.composite import composite_lines, known_quality_cost
 from pytest_plugin_eval.reports.money import short_money
+from pytest_plugin_eval.reports.next_steps import Caller, case_step, run_step, shown_path
 from pytest_plugin_eval.reports.run_lines import (
     abort_text,
     attempts,
     below,
     grader_line,
+    reply_lines,
     run_failure_text,
     run_name,
     run_problem,
+    step_lines,
 )
 from pytest_plugin_eval.reports.summary import summary_lines, unmeasured
+from pytest_plugin_eval.scoring.causes import case_causes, run_causes
 from pytest_plugin_eval.scoring.costs import runs_cost
 from pytest_plugin_eval.scoring.model import CaseResult, RunReport, SuiteResult, VerdictStatus
 from pytest_plugin_eval.scoring.runs import meets_threshold
@@ -84,21 +89,33 @@ def verdict_text(
     planned: int,
     width: int = 80,
     ascii_only: bool = False,
+    caller: Caller | None = None,
 ) -> str:
-    """Return why a case failed: its table row, then the failing graders by run.
+    """Return why a case failed: the causes, its table row, then the failing graders by run.
 
-    *selected* and *planned* count runs of both arms.
+    *selected* and *planned* count runs of both arms. Of a *caller* it ends with what to try next.
     """
     two_arms = bool(case.without_runs)
-    lines = [cell(reason, ascii_only=ascii_only) for reason in case_reasons(case, threshold)]
+    causes = case_causes(case, threshold)
+    told = [case_cause_text(cause, case) for cause in causes]
+    told = [*told[:1], *(f"also {text}" for text in told[1:]), *case_reasons(case, threshold)]
+    lines = [cell(reason, ascii_only=ascii_only) for reason in told]
     if selected < planned:
         lines.append(f"only {selected} of {plural(planned, 'planned run')} were selected")
-    if lines:
-        lines.append("")
+    lines.append("")
     row = _row(case, two_arms=two_arms, note=_delta_note(case))
     lines += _table([row], two_arms=two_arms, width=width, ascii_only=ascii_only)
     for run in case.runs:
-        lines += [cell(line, ascii_only=ascii_only) for line in _run_lines(run)]
+        lines += [cell(line, ascii_only=ascii_only) for line in _run_lines(run, caller)]
+    shown = next((run for cause in causes for run in cause.runs if run.outcome.turns), None)
+    if shown is not None:
+        lines.append(f"of {run_name(shown)}:")
+        lines += reply_lines(shown, ascii_only=ascii_only)
+    if causes and caller is not None:
+        first = causes[0]
+        step = run_step(first.cause, first.runs[0], caller) if first.runs else None
+        step = step or case_step(first.kind, case.info, caller)
+        lines += step_lines(step, ascii_only=ascii_only)
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -134,18 +151,21 @@ def _missed_delta(case: CaseResult, asked: float) -> str:
     return f"Δ {delta} is below --eval-min-delta {limit}"
 
 
-def _run_lines(run: RunReport) -> list[str]:
+def _run_lines(run: RunReport, caller: Caller | None) -> list[str]:
     """Return the failing graders of a with-run, or why a run of either arm was not measured."""
+    path = run.record_path if caller is None else shown_path(run.record_path, caller)
+    trace = [f"  trace: {path}"] if path else []
     if not run.measured:
-        return [f"{run_name(run)}  not measured{attempts(run)}: {run.unmeasured_reason}"]
+        return [f"{run_name(run)}  not measured{attempts(run)}: {run.unmeasured_reason}", *trace]
     if run.key.arm is not Arm.WITH or run.passed:
         return []
     failed = [v for v in run.verdicts if v.status is VerdictStatus.FAILED]
     score = decimals(run.score or 0)
     head = f"{run_name(run)}  score {score}{attempts(run)}"
     if run.aborted is not None:
-        return [f"{head}: {abort_text(run.aborted)}"]
-    return [head, *(f"  {grader_line(v)}" for v in failed)]
+        return [f"{head}: {abort_text(run.aborted)}", *trace]
+    causes = ", ".join(TITLES[cause.kind] for cause in run_causes(run))
+    return [f"{head}: {causes}", *(f"  {grader_line(v)}" for v in failed), *trace]
 
 
 def _table(rows: Sequence[_Row], *, two_arms: bool, width: int, ascii_only: bool) -> list[str]:

@@ -19,6 +19,7 @@ from pytest_plugin_eval.scoring.model import (
     SuiteInfo,
     SuiteResult,
 )
+from pytest_plugin_eval.scoring.provenance import recorded_words
 from pytest_plugin_eval.settings import Ablation
 from pytest_plugin_eval.text import shown
 
@@ -75,9 +76,10 @@ def merged(parts: Sequence[Part]) -> Merged:
         raise EvalError("\n  ".join(["these results do not merge:", *found[:LISTED], *more]))
     cases = {case.info.id: case.info for suite in suites for case in suite.cases}
     missing = tuple(sorted(_missing(cases.values(), runs)))
-    shards = tuple(_missing_shards(suite.info.shard for suite in suites))
     owed = _owed(suites, runs, missing)
-    info = _suite_info([suite.info for suite in suites], owed)
+    there = cases.keys() | {one.case for one in owed}
+    shards = tuple(_missing_shards([suite.info for suite in suites], len(there)))
+    info = _suite_info([suite.info for suite in suites], owed, runs.values())
     return Merged(
         suite=suite_result(
             info,
@@ -129,6 +131,7 @@ _RESPECTS: Mapping[str, Callable[[SuiteInfo], object]] = {
     "mode": lambda info: info.mode,
     "Claude Code": lambda info: info.claude_version,
     "number of shards": lambda info: (info.shard or "").rpartition("/")[2],
+    "cases of all shards": lambda info: info.shard_cases,
 }
 
 
@@ -229,8 +232,12 @@ def _missing(cases: Iterable[CaseInfo], runs: Mapping[RunKey, RunReport]) -> Ite
             yield from (key for key in keys if key not in runs)
 
 
-def _missing_shards(shards: Iterable[str | None]) -> Iterator[str]:
-    listed = [shard.split("/") for shard in shards if shard]
+def _missing_shards(infos: Iterable[SuiteInfo], cases: int) -> Iterator[str]:
+    """Yield the shards that are not there; one without a case leaves no results, and is not due."""
+    totals = {info.shard_cases for info in infos if info.shard_cases is not None}
+    if totals and cases >= max(totals):
+        return
+    listed = [info.shard.split("/") for info in infos if info.shard]
     present = {int(index) for index, _ in listed}
     for count in {int(count) for _, count in listed}:
         yield from (f"{n}/{count}" for n in range(1, count + 1) if n not in present)
@@ -274,7 +281,9 @@ def _partial_reason(suites: Iterable[SuiteResult], *, is_complete: bool) -> str 
 # What is said of the session
 
 
-def _suite_info(infos: Sequence[SuiteInfo], owed: tuple[NotStarted, ...]) -> SuiteInfo:
+def _suite_info(
+    infos: Sequence[SuiteInfo], owed: tuple[NotStarted, ...], runs: Iterable[RunReport]
+) -> SuiteInfo:
     first = infos[0]
     untouched = {case for info in infos for case in info.not_started}
     plugins = {one.get("name", ""): one for info in infos for one in info.plugins}
@@ -296,7 +305,8 @@ def _suite_info(infos: Sequence[SuiteInfo], owed: tuple[NotStarted, ...]) -> Sui
         spent_usd=sum(info.spent_usd for info in infos),
         ceiling_usd=sum(ceilings) if len(ceilings) == len(infos) else None,
         shard=None,
-        recorded="; ".join(dict.fromkeys(info.recorded for info in infos if info.recorded)),
+        shard_cases=None,
+        recorded=recorded_words(runs) if any(info.recorded for info in infos) else "",
     )
 
 

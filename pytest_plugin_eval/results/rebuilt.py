@@ -88,6 +88,7 @@ def _suite_info(document: SavedDocument) -> SuiteInfo:
         spent_usd=suite.spent_usd,
         ceiling_usd=suite.ceiling_usd,
         shard=suite.shard,
+        shard_cases=suite.shard_cases,
         recorded=suite.recorded,
     )
 
@@ -165,6 +166,7 @@ def _run(key: RunKey, run: SavedRun, info: CaseInfo, results_dir: str) -> RunRep
         notes=run.notes,
         mocks=run.mocks,
         aborted=run.aborted,
+        skills_called=run.skills_called,
     )
 
 

@@ -85,6 +85,7 @@ class SavedRun(_Saved):
     mocks: dict[str, object] | None = None
     provenance: dict[str, str] = {}
     notes: tuple[str, ...] = ()
+    skills_called: Annotated[tuple[str, ...] | None, Field(alias="skillsCalled")] = None
     graders: tuple[Standing, ...]
     without_verdict: Annotated[tuple[Standing, ...], Field(alias="gradersWithoutVerdict")] = ()
 
@@ -185,6 +186,7 @@ class _Suite(_Saved):
     runs_not_started: Annotated[tuple[_NotStarted, ...], Field(alias="runsNotStarted")] = ()
     runs_taken_over: Annotated[int, Field(alias="runsTakenOver")] = 0
     shard: str | None = None
+    shard_cases: Annotated[int | None, Field(alias="shardCases")] = None
     recorded: str = ""
 
 

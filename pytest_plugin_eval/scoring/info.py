@@ -27,12 +27,14 @@ def case_info(
     plan: Plan,
     *,
     advisories: Sequence[tuple[str | None, str]] = (),
+    grants: Mapping[str, str] | None = None,
     not_granted: Sequence[str] = (),
     hints: Sequence[str] = (),
 ) -> CaseInfo:
     """Return the plain values of *case* that every report of it carries.
 
-    *advisories* pairs a grader's name (``None``: the case itself) with a text about it.
+    *advisories* pairs a grader's name (``None``: the case itself) with a text about it; *grants*
+    are the tools that would help a grader, by its name.
     """
     by_grader: dict[str, str] = {}
     for grader, text in advisories:
@@ -54,6 +56,7 @@ def case_info(
         tags=case.tags,
         advisories=tuple(text for _, text in advisories),
         grader_advisories=by_grader,
+        grader_grants=grants or {},
         warnings=case.warnings,
         hints=tuple(hints),
         not_granted=tuple(not_granted),

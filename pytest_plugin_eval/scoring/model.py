@@ -88,6 +88,8 @@ class CaseInfo:
     grader_advisories: Mapping[str, str] = field(default_factory=dict)
     """The advisory of a grader, by its name: it explains that grader's failure in the notes."""
     warnings: tuple[str, ...] = ()
+    grader_grants: Mapping[str, str] = field(default_factory=dict)
+    """The tools, separated by spaces, whose grant would let a grader pass, by its name."""
     hints: tuple[str, ...] = ()
     """What the author may have overlooked; no score depends on it."""
     not_granted: tuple[str, ...] = ()
@@ -138,6 +140,9 @@ class RunReport:
     """``server tool reason`` of the mock that broke the run off."""
     last_message: str = ""
     """The end of the reply, cut, for the failure text."""
+    skills_called: tuple[str, ...] | None = None
+    """Of a run that did not pass: the skills that were called, subagents included, each once;
+    ``None`` where that is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,6 +220,8 @@ class SuiteInfo:
     """The most that the session was allowed to spend; ``None`` without a limit."""
     shard: str | None = None
     """``2/4``: this is the second of four parts; ``None``: the whole."""
+    shard_cases: int | None = None
+    """How many cases all parts together have."""
     recorded: str = ""
     """Replay: when and with what the records were made, in words; empty otherwise."""
 

@@ -45,20 +45,6 @@ def options_table() -> str:
     return _table(("option", "ini", "meaning"), rows, code=2)
 
 
-def later_table() -> str:
-    """Return the options whose feature is still to come."""
-    rows = [
-        (
-            _spelt(one),
-            one.help.removesuffix(" (not available yet)"),
-            " ".join(f"`{value}`" for value in one.harmless),
-        )
-        for one in OPTIONS
-        if not one.hidden and not _is_there(one)
-    ]
-    return _table(("option", "will", "accepted"), rows, code=1)
-
-
 def fields_table(model: type[BaseModel], *, but: Iterable[str] = ()) -> str:
     """Return the fields of a file format."""
     rows = [
@@ -70,7 +56,7 @@ def fields_table(model: type[BaseModel], *, but: Iterable[str] = ()) -> str:
 
 
 def _is_there(option: Option) -> bool:
-    return not option.hidden and "not available yet" not in option.help
+    return not option.hidden
 
 
 def _spelt(option: Option) -> str:
@@ -116,7 +102,6 @@ def _table(titles: tuple[str, ...], rows: Iterable[tuple[str, ...]], *, code: in
 
 _TABLES: Mapping[str, Callable[[], str]] = {
     "options": options_table,
-    "later": later_table,
     "top": lambda: fields_table(CaseFile, but=_SECTIONS),
     "execution": lambda: fields_table(Execution, but=("prompt",)),
     "context": lambda: fields_table(Context),
