@@ -73,6 +73,7 @@ def check(found: tuple[Finding, ...], total: float) -> None:
         (round(each, 9) for each in points), reverse=True
     )
     assert all(0.0 <= each <= 100.0 - total + 1e-9 for each in points)
+    assert sum(points) <= 100.0
     assert all(finding.text and finding.remedy and finding.rule for finding in found)
     assert not [finding for finding in found if "\n" in finding.text + finding.remedy]
 

@@ -567,6 +567,37 @@ FLAWS: Mapping[str, Flaw] = {
         line=50,
         flawed=skill((FILLER, "Use `Read` here.\n"), (ONE_MORE_LINE, "Call `Bash` here.\n")),
     ),
+    "tools in backticks and prose": Flaw(
+        rule="CLAUDE_TOOL_REFS",
+        told="names 2 tools of Claude Code in backticks: Bash, Read (lines 50, 51)",
+        line=50,
+        flawed=skill((FILLER, "Use the `Read` tool.\n"), (ONE_MORE_LINE, "Call `Bash` here.\n")),
+        alone=False,
+    ),
+    "prose of which some is in backticks": Flaw(
+        rule="CLAUDE_TOOL_PROSE",
+        told="'the … tool' of Claude Code (lines 50, 52",
+        line=50,
+        flawed=skill(
+            (FILLER, "Use the `Read` tool.\n"),
+            (ONE_MORE_LINE, "Call `Bash` here.\n"),
+            ("Limit 9:", "The Grep tool:"),
+        ),
+        mended=skill((ONE_MORE_LINE, "Call `Bash` here.\n")),
+        alone=False,
+    ),
+    "backticks of which some are in prose": Flaw(
+        rule="CLAUDE_TOOL_REFS",
+        told="names 2 tools of Claude Code in backticks: Bash, Read (lines 50, 51)",
+        line=50,
+        flawed=skill(
+            (FILLER, "Use the `Read` tool.\n"),
+            (ONE_MORE_LINE, "Call `Bash` here.\n"),
+            ("Limit 9:", "The Grep tool:"),
+        ),
+        mended=skill(("Limit 9:", "The Grep tool:")),
+        alone=False,
+    ),
     "the tool in prose": Flaw(
         rule="CLAUDE_TOOL_PROSE",
         told="'the … tool' of Claude Code (line 50",
