@@ -75,8 +75,9 @@ def load(text: str) -> object:
         return _Builder().document(_events(text))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        # The frontmatter begins on the second line of its file.
-        where = f"line {mark.line + 2}: " if mark else ""
+        # The frontmatter begins on the second line of its file; libyaml counts a line more at the
+        # end of a text that ends without a line break.
+        where = f"line {min(mark.line, text.count(chr(10))) + 2}: " if mark else ""
         said = " ".join(part for part in (error.context, error.problem) if part)
         raise FieldsError(where + said) from error
     except yaml.YAMLError as error:
