@@ -36,7 +36,7 @@ NEEDED_BYTES = 2 * RESERVE_BYTES
 """What a session sets aside, and as much again for the next record."""
 SCARCE_BYTES = 512 * MIB
 """Below this the workspaces of a suite may fill the disk."""
-EXTRAS: Mapping[str, tuple[tuple[str, ...], str]] = {
+EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "judge": (("anthropic", "genai_prices"), "judges over the Messages API, and prices"),
     "mocks": (("mcp",), "stand-ins for MCP servers"),
     "stats": (("scipy",), "one kind of interval"),
