@@ -27,7 +27,7 @@ __all__ = ["document_of", "document_of_nothing", "hand_out"]
 def document_of(controller: EvalController, target: Target, options: RunOptions) -> str:
     """Return the document of an ended session."""
     for suite in controller.suites:  # one, since there is one root
-        return document_text(suite)
+        return document_text(suite, quality=controller.quality.get(suite.info.root, ()))
     broken = [text for texts in controller.state.broken.values() for text in texts]
     errors = (*broken, *controller.state.loose)
     return document_of_nothing(target.root, options, plugin_id=target.plugin_id, load_errors=errors)

@@ -72,8 +72,8 @@ class SessionQuality:
         """By path; ``None`` for what cannot be scored."""
         self._why_not: dict[str, str] = {}
         self._is_asked = False
-        self.skills: list[SkillSent] = []
-        """What came in of skills that are items."""
+        self.skills: dict[str, SkillSent] = {}
+        """What came in of skills that are items, by id: the last of several runs counts."""
         self._asking: Asking | None = None
         self._ledger: Ledger | None = None
 
@@ -108,7 +108,7 @@ class SessionQuality:
         skill: SkillSent | None = getattr(report, "eval_skill", None)
         if skill is None:
             return
-        self.skills.append(skill)
+        self.skills[report.nodeid] = skill
         self._controller.spent_usd += skill["cost_usd"] or 0.0
         if skill["partial"] is not None:
             self._controller.note_partial(skill["partial"])
@@ -121,9 +121,9 @@ class SessionQuality:
 
         rows = sorted(
             SkillRow(one["name"], one["score"], one["badge"], one["label"], tuple(one["flags"]))
-            for one in self.skills
+            for one in self.skills.values()
         )
-        notes = (f"{one['name']}: {note}" for one in self.skills for note in one["notes"])
+        notes = (f"{one['name']}: {note}" for one in self.skills.values() for note in one["notes"])
         return [*skill_table(rows, width=width), *notes]
 
     def ask(self) -> None:

@@ -75,6 +75,25 @@ def test_skills_are_asked_about_once_whatever_the_number_of_processes(
     assert told < output.index("WITH" if "WITH" in output else "SCORE")
 
 
+@pytest.mark.parametrize("options", [[], ["-n", "1"]], ids=["plain", "xdist"])
+@pytest.mark.parametrize(
+    ("ceiling", "status", "calls"),
+    [([], pytest.ExitCode.OK, CALLS), (["0"], pytest.ExitCode.INTERRUPTED, 0)],
+    ids=["free", "ceiling"],
+)
+def test_skill_that_is_named_is_asked_about_in_its_process(
+    make: Make, options: list[str], ceiling: list[str], status: int, calls: int
+) -> None:
+    session = make(REPLY)
+    arguments = ["skills/greet/SKILL.md", "--eval-min-composite", "0", *ASKED[3:], *options]
+
+    found, output = session.run(*arguments, *(("--eval-max-cost-usd", *ceiling) if ceiling else ()))
+
+    assert found == status, output
+    assert len(session.api.messages) == calls
+    assert ("Assessed" in output) == bool(calls)
+
+
 @pytest.mark.parametrize("options", [[], ["-n", "2"]], ids=["plain", "xdist"])
 def test_ceiling_holds_for_runs_and_score_together(make: Make, options: list[str]) -> None:
     session = make(REPLY)

@@ -223,6 +223,17 @@ def test_last_failed_runs_the_failed_skill_alone(skills: Suite) -> None:
     result.stdout.fnmatch_lines(["skills/poor/SKILL.md::quality FAILED*"])
 
 
+def test_skill_that_another_plugin_repeats_is_listed_once(skills: Suite) -> None:
+    pytest.importorskip("pytest_rerunfailures")
+
+    result = skills.pytester.runpytest(FILE, "--eval-min-composite", "90", "--reruns", "1")
+
+    assert result.parseoutcomes() == {"failed": 1, "rerun": 1}
+    assert [line for line in result.outlines if line.startswith("skills/w1  ")] == [
+        "skills/w1  61.0      bronze"
+    ]
+
+
 def test_skills_and_evals_run_in_one_session(skills: Suite) -> None:
     skills.case("first", front="runs: 1")
     skills.records("first", "h", "g")
