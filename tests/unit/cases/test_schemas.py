@@ -45,7 +45,6 @@ def test_schema_is_one_of_the_dialect(name: str) -> None:
 
 
 def test_checker_of_the_command_line_accepts_the_schemas(tmp_path: Path) -> None:
-    pytest.importorskip("check_jsonschema", reason="check-jsonschema is of the group dev")
     command = [sys.executable, "-m", "check_jsonschema", "--check-metaschema"]
     names = (*FILE_KINDS, "result")
     for name in names:
