@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.example.quality_script import quality_rules
 from tests.support.script import TurnData, judge, rule, script, text, tool, turn
 
 Turns = Sequence[TurnData]
@@ -43,6 +44,7 @@ def example_script(plugin: Path) -> dict[str, object]:
         *_review(),
         *_undo(),
         *_one_line(),
+        *quality_rules(),
         plugin_text=PLUGIN_TEXT,
     )
 
