@@ -21,10 +21,10 @@ FAILED = 2
 
 def compare(a: str, b: str, *, options: ScoreOptions, models: Models, output: Output | None) -> int:
     """Score both skills, print what tells them apart and return the exit code."""
-    sources: list[SkillSource] = []
+    sources: list[tuple[str, SkillSource]] = []
     for path in (a, b):
         try:
-            sources.append(_skill(path))
+            sources.append((path, _skill(path)))
         except QualityError as error:
             say(f"Error: {error}")
     if len(sources) < len((a, b)):
@@ -32,7 +32,7 @@ def compare(a: str, b: str, *, options: ScoreOptions, models: Models, output: Ou
     reports: list[QualityReport] = []
     try:
         with asking(sources, options, models) as asks:
-            for path, source in zip((a, b), sources, strict=True):
+            for path, source in sources:
                 reports.append(score_source(source, path, options, asking=asks))
                 warn_of(reports[-1])
     except Interrupted as interrupted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from pytest_plugin_eval.quality.composite import settled
 from pytest_plugin_eval.quality.model import Layer, LayerResult, QualityReport, Target
 from pytest_plugin_eval.quality.parse import PluginSource, SkillSource, read_target
 from pytest_plugin_eval.quality.score import ScoreOptions, score_source
+from pytest_plugin_eval.settings import Depth
 from pytest_plugin_eval.text import dollars
 
 __all__ = ["ScoreRequest", "Wanted", "score", "warn_of"]
@@ -57,15 +58,18 @@ def score(request: ScoreRequest) -> int:
     corpus = _Corpus(wanted.corpus) if wanted.corpus is not None else None
     printer = _Printer(wanted, as_list=len(request.paths) > 1)
     options = replace(request.options, explain=printer.needs_findings)
-    sources = list(_sources(request.paths))
+    sources = _sources(request.paths)
+    if options.depth is not Depth.QUICK:
+        sources = list(sources)  # what is asked of models is told before; else one at a time
     reports: list[QualityReport] = []
-    code = 0 if len(sources) == len(request.paths) else FAILED
+    code = 0
     try:
-        with asking([source for _, source in sources], options, request.models) as asks:
+        with asking(sources, options, request.models) as asks:
             for path, source in sources:
                 told = _teller(path) if wanted.verbose else _silent
                 reports.append(score_source(source, path, options, asking=asks, on_layer=told))
                 warn_of(reports[-1])
+        code = 0 if len(reports) == len(request.paths) else FAILED
     except Interrupted as interrupted:
         code = interrupted.exit_code
     if reports:
@@ -90,7 +94,7 @@ def warn_of(report: QualityReport) -> None:
         say(f"warning: {report.path}: the judge left {names} unmeasured{cure}")
 
 
-def _sources(paths: Sequence[str]) -> Iterator[tuple[str, SkillSource | PluginSource]]:
+def _sources(paths: Sequence[str]) -> Iterable[tuple[str, SkillSource | PluginSource]]:
     for path in paths:
         try:
             yield path, read_target(path)

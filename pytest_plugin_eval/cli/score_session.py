@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple
@@ -48,14 +48,16 @@ class Interrupted(Exception):
 
 @contextlib.contextmanager
 def asking(
-    sources: Sequence[SkillSource | PluginSource], options: ScoreOptions, models: Models
+    sources: Iterable[tuple[str, SkillSource | PluginSource]],
+    options: ScoreOptions,
+    models: Models,
 ) -> Iterator[Asking | None]:
     """Yield what asks models for these sources, ``None`` where no model is needed.
 
+    The sources, each with its path, are looked at only where models are asked.
     Before the first call the number of calls and their price are told, in the end what was spent.
     Raises `Interrupted` when a signal ends it.
     """
-    skills = [source for source in sources if isinstance(source, SkillSource)]
     if options.replies is not None:
         say(EXPERIMENTAL)
         say(f"judge: replies from {options.replies.origin}, nothing is asked")
@@ -70,6 +72,7 @@ def asking(
     from pytest_plugin_eval.spending.ledger import Ledger
     from pytest_plugin_eval.spending.limiter import Limiter
 
+    skills = [source for _, source in sources if isinstance(source, SkillSource)]
     ledger, limiter = Ledger(models.max_cost_usd), Limiter()
     find = partial(
         find_judge,
