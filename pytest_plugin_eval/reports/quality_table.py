@@ -31,6 +31,8 @@ NUMBERS_WIDTH = 22
 SHORTEST_BAR = 10
 LONGEST_BAR = 40
 TEXT_LENGTH = 1000
+LISTED = 20
+"""Anti-patterns; a page of dead links has one for each."""
 OVERVIEW = (("SCORE", 6), ("BADGE", 8), ("CONFIDENCE", 10), ("FLAGS", 5))
 NO_STANDINGS: Mapping[str, Sequence[str]] = {}
 
@@ -54,7 +56,7 @@ def quality_lines(
     lines += wrapped(_text(_made_of(report), ascii_only), width, "")
     if is_downgraded(report):
         lines += wrapped(_text(ONLY_STATIC, ascii_only), width, "")
-    lines += _anti_pattern_lines(report, width, ascii_only)
+    lines += _anti_pattern_lines(report, width, explain=explain, ascii_only=ascii_only)
     if report.skills:
         lines += ["", *quality_overview_lines(report.skills, width=width, ascii_only=ascii_only)]
     if standing:
@@ -131,15 +133,20 @@ def _made_of(report: QualityReport) -> str:
     return f"{coverage_text(report)}; layers: {layers}"
 
 
-def _anti_pattern_lines(report: QualityReport, width: int, ascii_only: bool) -> list[str]:
+def _anti_pattern_lines(
+    report: QualityReport, width: int, *, explain: bool, ascii_only: bool
+) -> list[str]:
     found = [one for layer in report.layers for one in layer.anti_patterns]
     if not found:
         return ["no anti-pattern"]
     penalty = penalty_text(report.composite.anti_pattern_penalty)
     lines = ["", f"{plural(len(found), 'anti-pattern')}, {penalty} of the score"]
-    for one in found:
+    shown = found if explain else found[:LISTED]
+    for one in shown:
         text = f"{one.flag}: {cut(one.description, TEXT_LENGTH)}"
         lines += _item("  ! ", _text(text, ascii_only), width)
+    if len(found) > len(shown):
+        lines.append(f"  and {len(found) - len(shown)} more; --explain lists all")
     return lines
 
 

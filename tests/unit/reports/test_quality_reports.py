@@ -17,7 +17,16 @@ from pytest_plugin_eval.reports.quality_markdown import escaped, quality_markdow
 from pytest_plugin_eval.reports.quality_numbers import difference, points, share
 from pytest_plugin_eval.reports.quality_table import bar, quality_lines, quality_overview_lines
 from tests.support.golden import check_golden
-from tests.support.quality import STATIC, deep, flagged, hostile, plugin, report, static_layer
+from tests.support.quality import (
+    ORPHAN,
+    STATIC,
+    deep,
+    flagged,
+    hostile,
+    plugin,
+    report,
+    static_layer,
+)
 
 KEYS = [
     "plugin_path",
@@ -290,6 +299,15 @@ def test_findings_are_only_counted_unless_asked_for() -> None:
 
     assert lines[-1] == "2 findings; --explain lists them and what to do"
     assert not any("SKILL.md:3" in line for line in lines)
+
+
+@pytest.mark.parametrize(("explain", "listed"), [(False, 20), (True, 25)])
+def test_many_anti_patterns_are_listed_in_full_on_request(explain: bool, listed: int) -> None:
+    lines = quality_lines(report(static_layer(flags=(ORPHAN,) * 25)), width=120, explain=explain)
+
+    assert sum(line.startswith("  ! ") for line in lines) == listed
+    assert ("  and 5 more; --explain lists all" in lines) == (not explain)
+    assert "25 anti-patterns, -50% of the score" in lines
 
 
 @pytest.mark.parametrize("target", [hostile(), plugin(), deep()], ids=["hostile", "plugin", "deep"])
