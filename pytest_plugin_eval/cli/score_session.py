@@ -19,6 +19,7 @@ from pytest_plugin_eval.text import dollars, one_line, plural, without_surrogate
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.quality.asking import Asking
+    from pytest_plugin_eval.spending.ledger import Ledger
 
 __all__ = ["Interrupted", "Models", "asking", "say"]
 
@@ -64,31 +65,51 @@ def asking(
     if options.depth is Depth.QUICK or options.replies is not None:
         yield None
         return
-    import signal
-
-    from pytest_plugin_eval.execution.judging import find_judge
-    from pytest_plugin_eval.quality.asking import Asking
-    from pytest_plugin_eval.signals import handled
     from pytest_plugin_eval.spending.ledger import Ledger
-    from pytest_plugin_eval.spending.limiter import Limiter
 
     skills = [source for _, source in sources if isinstance(source, SkillSource)]
-    ledger, limiter = Ledger(models.max_cost_usd), Limiter()
-    find = partial(
-        find_judge,
-        env=os.environ,
-        agent_path=None,
-        run_root=None,
-        slow_down=limiter.slow_down,
-    )
-    asks = Asking(
-        find,
+    ledger = Ledger(models.max_cost_usd)
+    asks = _asking(ledger, models)
+    try:
+        with _interruptible():
+            if skills:
+                _announce(skills, options, asks)
+            yield asks
+    finally:
+        asks.close()
+        if skills:
+            say(_spent(ledger.spent_usd, ledger.unknown, models.max_cost_usd))
+
+
+def _asking(ledger: Ledger, models: Models) -> Asking:
+    from pytest_plugin_eval.execution.judging import find_judge
+    from pytest_plugin_eval.quality.asking import Asking
+    from pytest_plugin_eval.spending.limiter import Limiter
+
+    limiter = Limiter()
+    return Asking(
+        partial(
+            find_judge,
+            env=os.environ,
+            agent_path=None,
+            run_root=None,
+            slow_down=limiter.slow_down,
+        ),
         ledger=ledger,
         limiter=limiter,
         env=os.environ,
         judge_model=models.judge_model,
         model=models.model,
     )
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Have each ending signal end the block, and raise `Interrupted` for it."""
+    import signal
+
+    from pytest_plugin_eval.signals import handled
+
     received: list[int] = []
 
     def interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 -- signal's
@@ -97,16 +118,10 @@ def asking(
 
     try:
         with handled(interrupt):
-            if skills:
-                _announce(skills, options, asks)
-            yield asks
+            yield
     except KeyboardInterrupt:
         say("interrupted: what was not finished is not reported")
         raise Interrupted(received[0] if received else signal.SIGINT) from None
-    finally:
-        asks.close()
-        if skills:
-            say(_spent(ledger.spent_usd, ledger.unknown, models.max_cost_usd))
 
 
 def say(text: str) -> None:

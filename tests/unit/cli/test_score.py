@@ -17,9 +17,13 @@ import pytest
 
 from pytest_plugin_eval.cli.main import main
 from pytest_plugin_eval.errors import JudgeError
+from pytest_plugin_eval.execution.judging import find_judge
 from pytest_plugin_eval.judges.base import JudgeBackend
 from tests.support.judges import WAIT_S, FakeBackend
-from tests.support.skills import W1, texts, write_skill
+from tests.support.script import TurnData, rule, script
+from tests.support.scripted_api import ScriptedApi
+from tests.support.sdk import KEY, MODEL, StartApi
+from tests.support.skills import PHRASES, W1, texts, write_skill
 
 Captured = pytest.CaptureFixture[str]
 Run = Callable[..., int]
@@ -438,6 +442,59 @@ def test_finished_scores_are_reported_when_interrupted(
     assert main(["score", "w1", "other", "--concurrency", "1", "--output", "json"]) == 130
 
     assert [one["plugin_path"] for one in json.loads(capsys.readouterr().out)] == ["w1"]
+
+
+def _by_the_api(
+    scripted_api: StartApi, monkeypatch: pytest.MonkeyPatch, *turns: TurnData
+) -> ScriptedApi:
+    """Let the judge be found by the environment, which leads to an API that gives these turns."""
+    rules = [
+        rule(kind="bare", contains=phrase, runs=[[answer]], end=None)
+        for phrase, answer in zip(PHRASES, turns, strict=True)
+    ]
+    api = scripted_api(script(*rules))
+    monkeypatch.setattr(FIND, find_judge)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    monkeypatch.setenv("CLAUDE_CODE_MAX_RETRIES", "0")
+    return api
+
+
+def test_environment_leads_to_who_is_asked(
+    scripted_api: StartApi, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    api = _by_the_api(scripted_api, monkeypatch, *texts())
+
+    assert main(["score", "w1", "--output", "json", "--judge-model", MODEL]) == 0
+
+    out, err = capsys.readouterr()
+    document = json.loads(out)
+    assert document["composite"]["confidence_label"] == "Assessed"
+    assert list(document["model_usage"]) == [MODEL]
+    assert len(api.requests) == 4
+    assert "asking: 4 calls, about $0.0" in err
+    assert KEY not in out + err
+
+
+def test_bad_replies_leave_the_rest_measured(
+    scripted_api: StartApi, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    good = texts()
+    _by_the_api(scripted_api, monkeypatch, good[0], '{"score": NaN}', "no JSON", good[3])
+
+    assert main(["score", "w1", "--output", "json", "--judge-model", MODEL]) == 0
+
+    out, err = capsys.readouterr()
+    document = json.loads(out, parse_constant=_refuse)
+    assert document["layers"][1]["metadata"]["unmeasured"] == [
+        "orchestration_fitness",
+        "output_quality",
+    ]
+    assert "the judge left orchestration_fitness, output_quality unmeasured" in err
+
+
+def _refuse(name: str) -> object:
+    raise AssertionError(f"{name} is no JSON")
 
 
 def _command(*arguments: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
