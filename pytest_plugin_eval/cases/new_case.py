@@ -26,6 +26,8 @@ TEMPLATE: Mapping[str, str] = {
 }
 """The files of a blank case, by relative path."""
 
+LONGEST = 255
+"""Characters in the name of a directory, on every file system that matters."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 
 
@@ -36,6 +38,8 @@ def check_case_name(name: str) -> None:
             f"case name {shown(name)}: expected letters, digits, '.', '_' and '-', "
             "not beginning with '.' or '-'"
         )
+    if len(name) > LONGEST:
+        raise EvalError(f"case name {shown(name)}: is too long, expected {LONGEST} or fewer")
     if name in RESERVED:
         names = ", ".join(sorted(RESERVED))
         raise EvalError(
@@ -57,7 +61,8 @@ def new_case_parent(root: Path, eval_dir: str | None = None) -> Path:
     if manifest_file(str(root)) is None and not (root / SKILL_FILE).is_file():
         raise EvalError(
             f"{root} is no plugin and no skill: expected .claude-plugin/plugin.json or "
-            f"{SKILL_FILE} in it; go to the plugin's directory, or name the eval directory with --eval-dir"
+            f"{SKILL_FILE} in it; go to the plugin's directory, or name the eval directory with "
+            "--eval-dir"
         )
     return root / (manifest_of(str(root)).eval_dir or DEFAULT_EVAL_DIR)
 

@@ -14,23 +14,19 @@ from pytest_plugin_eval.text import did_you_mean, shown
 __all__ = ["main"]
 
 _COMMANDS = (
-    *("run", "rescore", "merge", "diff", "history", "report"),
-    *("score", "certify", "compare", "init", "schema", "doctor"),
+    *("run", "rescore", "merge", "diff", "history", "report", "new", "doctor"),
+    *("score", "certify", "compare", "init", "schema"),
 )
 """In the order of the help text; each is what a module ``<name>_command`` has under its name."""
 _NO_COMMAND = 2
-_LATER = {
-    "new": "write a new case",
-}
-"""Commands of the product that a later version brings, and what they will do."""
 
 
 class _Commands(click.Group):
-    """Finds the commands, and those that are still to come."""
+    """Finds the commands, and imports the one that is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 -- click's signature
         """Return the commands in the order of the help text."""
-        return [*_COMMANDS, *_LATER]
+        return list(_COMMANDS)
 
     def get_command(
         self,
@@ -43,7 +39,7 @@ class _Commands(click.Group):
             module = import_module(f"pytest_plugin_eval.cli.{cmd_name}_command")
             command: click.Command = getattr(module, cmd_name)
             return command
-        return _later(cmd_name) if cmd_name in _LATER else None
+        return None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -54,19 +50,6 @@ class _Commands(click.Group):
             hint = did_you_mean(args[0], known) or f", expected one of {', '.join(known)}"
             raise click.UsageError(f"{shown(args[0])} is not a command{hint}", ctx)
         return super().resolve_command(ctx, args)
-
-
-def _later(name: str) -> click.Command:
-    def refuse() -> None:
-        raise click.ClickException(f"{name}: not available in this version yet")
-
-    return click.Command(
-        name,
-        callback=refuse,
-        short_help=f"{_LATER[name].capitalize()} (not available yet)",
-        add_help_option=False,
-        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-    )
 
 
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -29,16 +29,9 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("command", sorted(EVERY))
-def test_command_has_help_or_says_that_it_is_to_come(
-    command: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code = main([command, "--help"])
-
-    out, err = capsys.readouterr()
-    if code == 0:
-        assert out.startswith(f"Usage: plugin-eval {command} ")
-    else:
-        assert err == f"Error: {command}: not available in this version yet\n"
+def test_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "--help"]) == 0
+    assert capsys.readouterr().out.startswith(f"Usage: plugin-eval {command} ")
 
 
 @pytest.mark.parametrize(
