@@ -152,7 +152,7 @@ def test_session_without_a_plugin_has_no_composite(suite: Suite) -> None:
 @pytest.mark.parametrize(
     ("limit", "status", "line"),
     [
-        ([], pytest.ExitCode.OK, "no quality score of */SKILL.md: *"),
+        ([], pytest.ExitCode.OK, "no quality score of *SKILL.md: *"),
         (["1"], pytest.ExitCode.TESTS_FAILED, "error: --eval-min-composite 1: * has no score"),
     ],
 )
