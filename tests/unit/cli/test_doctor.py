@@ -403,6 +403,19 @@ def test_missing_extra_is_named_with_its_command(
     ]
 
 
+def test_mocks_without_their_extra_are_a_problem(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.write("evals/mocks/srv/find.md", "found")
+    place.write("evals/mocks/srv/_tools.json", '{"tools": [{"name": "find"}]}')
+    monkeypatch.setitem(sys.modules, "pytest_plugin_eval.mocks.protocol", None)
+
+    status, checks = place.checks()
+
+    assert (status, checks["mocks"]["sign"]) == (1, "problem")
+    assert "pip install 'pytest-plugin-eval[mocks]'" in checks["mocks"]["text"]
+
+
 def test_mocks_that_a_model_plays_name_it(place: Place) -> None:
     place.write("evals/mocks/srv/tool.md", "---\ntype: agent\n---\nYou are a tracker.")
 
