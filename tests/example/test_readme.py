@@ -19,8 +19,15 @@ SET_UP = "python3 -m venv .venv && "
 
 TEXT = README.read_text(encoding="utf-8")
 COMMANDS = [line for line in commands(TEXT) if not line.startswith(SET_UP)]
-LIVE = [line for line in COMMANDS if "--eval-mode live" in line or line.startswith("plugin-eval")]
-REPLAYED = [line for line in COMMANDS if line not in LIVE]
+LIVE = [
+    line for line in COMMANDS if "--eval-mode live" in line or line.startswith("plugin-eval run")
+]
+SCORED = [
+    line
+    for line in COMMANDS
+    if "--eval-score" in line or line.startswith(("plugin-eval score", "plugin-eval compare"))
+]
+REPLAYED = [line for line in COMMANDS if line not in (*LIVE, *SCORED)]
 FILES = [block for block in blocks(TEXT) if block.above.startswith(("`prompt.md`", "`graders/"))]
 
 # The one part of the picture that another run does not repeat.
@@ -58,6 +65,25 @@ def test_command_of_readme_succeeds_without_an_account(command: str, tmp_path: P
 
     assert done.returncode == 0, done.stdout
     assert "--collect-only" in command or re.search(r"^CASE +WITH +W/OUT +Δ", done.stdout, re.M)
+
+
+@pytest.mark.parametrize("command", SCORED)
+def test_command_that_scores_succeeds_without_an_account(command: str, tmp_path: Path) -> None:
+    copy_example(tmp_path)
+
+    done = run_line(command, tmp_path)
+
+    assert done.returncode == 0, done.stdout
+    assert "changelog" in done.stdout
+    assert re.search(r"\b50(?:\.0)?\b", done.stdout)
+
+
+def test_composites_in_the_text_are_those_of_the_picture() -> None:
+    [picture] = blocks(TEXT, "text")
+    composites = re.findall(r"^(?:changelog|commit-message) +(\S+) +no badge", picture.text, re.M)
+
+    assert [round(float(score), -1) for score in composites] == [50.0, 50.0]
+    assert "both skills have about 50 points, no\nbadge" in TEXT
 
 
 def test_replay_needs_neither_the_extra_of_judges_nor_a_key(tmp_path: Path) -> None:
