@@ -133,8 +133,13 @@ class Run(Part):
     turns: Count = Field(description="Turns of the agent.")
     cost_usd: Usd | None = Field(description="Agent and judge; null: unknown.")
     judge_cost_usd: Usd | None = Field(description="Of this, the judge; null: unknown.")
-    duration_seconds: float | None = Field(description="How long the agent took.")
-    started_at: str | None = Field(description="When, as ISO 8601.")
+    # The reference leaves both out of a run that it could not set up.
+    duration_seconds: float | None = Field(
+        default=None, json_schema_extra=MAY_BE_NULL, description="How long the agent took."
+    )
+    started_at: str | None = Field(
+        default=None, json_schema_extra=MAY_BE_NULL, description="When, as ISO 8601."
+    )
     error: str | None = Field(description="What went wrong, in one line; null: nothing.")
     trace_path: str | None = Field(
         description="The run's record: relative to the document where it lies beside it."

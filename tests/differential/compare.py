@@ -104,7 +104,8 @@ def compare(
         own = pool.submit(run_ours, path, second, *options, env=env, cwd=place)
         theirs, ours = reference.result(), own.result()
     if theirs.document is not None:
-        assert complaints("result", theirs.document) == []
+        said = complaints("result", theirs.document)
+        assert not said, said
     if ours.document is not None:
         check_document(ours.document)
     pairs: list[tuple[str, object, object]] = [("exit_code", theirs.exit_code, ours.exit_code)]
