@@ -24,15 +24,17 @@ from pytest_plugin_eval.reports.html_suite import suite_view
 from pytest_plugin_eval.reports.html_trace import Kind
 from pytest_plugin_eval.reports.verdict import Conclusion, conclusion
 from pytest_plugin_eval.scoring.model import CaseResult, SuiteResult
-from pytest_plugin_eval.text import printable, without_surrogates
+from pytest_plugin_eval.text import cut, printable, without_surrogates
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["HtmlReport", "RecordFiles", "Records", "side_directory", "write_report"]
+__all__ = ["INLINE_BYTES", "HtmlReport", "RecordFiles", "Records", "side_directory", "write_report"]
 
 INLINE_BYTES = 4 * 1024 * 1024
 """Records and evidence up to this size are shown on the page itself."""
+MOST_CHARACTERS = 10_000
+"""Of any one text; what models write is cut to less where it is put together."""
 _BUFFERED = 64
 _SIDE_PAGE = re.compile(r"[0-9]{5}-[a-z0-9-]*\.html")
 _MARK = '<meta name="generator" content="pytest-plugin-eval">'
@@ -221,6 +223,7 @@ def _clean(value: object) -> object:
     """
     if type(value) is not str:  # markup of our own templates, numbers
         return value
+    value = cut(value, MOST_CHARACTERS)
     if value.isascii() and value.isprintable():  # most of them, and much quicker
         return value
     return printable(without_surrogates(value.replace("\r\n", "\n")))

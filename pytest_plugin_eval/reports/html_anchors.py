@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from urllib.parse import quote
 
 from pytest_plugin_eval.scoring.model import CaseResult, RunReport
+from pytest_plugin_eval.text import without_surrogates
 
 __all__ = ["Anchors", "case_anchor"]
+
+NAME_LENGTH = 200
 
 
 def case_anchor(case: str) -> str:
@@ -16,7 +20,7 @@ def case_anchor(case: str) -> str:
     Only letters, digits and ``/ % _ . - ~``, so that it is the same as an attribute, in a link
     and in the browser's address. The page's own places have a colon.
     """
-    return quote(case, safe="/")
+    return quote(without_surrogates(case), safe="/")
 
 
 class Anchors:
@@ -34,7 +38,11 @@ class Anchors:
 
     def grader(self, case: str, grader: str) -> str:
         """Return the place of a grader: ``<case>/grader/<name>``."""
-        return self._free(f"{case_anchor(case)}/grader/{quote(grader, safe='')}")
+        name = quote(without_surrogates(grader), safe="")
+        if len(name) > NAME_LENGTH:
+            digest = hashlib.sha256(name.encode("ascii")).hexdigest()
+            name = f"{name[:NAME_LENGTH]}.{digest[:16]}"
+        return self._free(f"{case_anchor(case)}/grader/{name}")
 
     def _free(self, anchor: str) -> str:
         while anchor in self._taken:

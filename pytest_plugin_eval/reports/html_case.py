@@ -18,9 +18,11 @@ from pytest_plugin_eval.scoring.hints import judge_hints
 from pytest_plugin_eval.scoring.model import CaseResult, RunReport, Verdict, VerdictStatus
 from pytest_plugin_eval.text import cut, decimals, plural
 
-__all__ = ["ABSENT", "case_view", "direction", "measured"]
+__all__ = ["ABSENT", "NAME_LENGTH", "TAG_LENGTH", "case_view", "direction", "measured"]
 
 ABSENT = "—"
+NAME_LENGTH = 200
+TAG_LENGTH = 100
 PROMPT_LENGTH = 4_000
 CRITERIA_LENGTH = 4_000
 REMARK_LENGTH = 300
@@ -44,7 +46,7 @@ def case_view(
     remarks = _remarks(case.with_runs) if side_page else []
     return CaseView(
         anchor=case_anchor(info.id),
-        name=info.name,
+        name=cut(info.name, NAME_LENGTH),
         id=info.id,
         passed=case.passed,
         score=_number(case.score),
@@ -53,7 +55,7 @@ def case_view(
         direction=direction(case),
         summary=f"{measured(case)} · {money(runs_cost(case.runs))}",
         kinds=" ".join(_kinds(case, strip)),
-        tags=info.tags,
+        tags=tuple(cut(tag, TAG_LENGTH) for tag in info.tags),
         reasons=tuple(_reasons(case, threshold)),
         warnings=(*info.warnings, *info.advisories, *_not_granted(info.not_granted)),
         hints=(*info.hints, *judge_hints(case.runs)),
@@ -140,7 +142,7 @@ def _strip_row(
     arms = (("with", cells[:count]), ("without", cells[count:]))
     flips = [f"{arm}-runs" for arm, listed in arms if len(_REACHED.intersection(listed)) > 1]
     return StripRow(
-        grader=name,
+        grader=cut(name, NAME_LENGTH),
         anchor=anchors.grader(case.info.id, name),
         note="" if first is None else verdict_note(first),
         cells=cells,

@@ -10,7 +10,13 @@ from pytest_plugin_eval.quality.model import QualityReport
 from pytest_plugin_eval.reports.columns import signed
 from pytest_plugin_eval.reports.composite import known_quality_cost
 from pytest_plugin_eval.reports.html_anchors import case_anchor
-from pytest_plugin_eval.reports.html_case import ABSENT, direction, measured
+from pytest_plugin_eval.reports.html_case import (
+    ABSENT,
+    NAME_LENGTH,
+    TAG_LENGTH,
+    direction,
+    measured,
+)
 from pytest_plugin_eval.reports.html_model import OverviewRow, QualityView, SuiteView, Tile
 from pytest_plugin_eval.reports.money import money, short_money
 from pytest_plugin_eval.reports.quality_numbers import badge_name, points, share, title
@@ -19,7 +25,7 @@ from pytest_plugin_eval.reports.verdict import Conclusion, Standing
 from pytest_plugin_eval.scoring.costs import costs_of, runs_cost
 from pytest_plugin_eval.scoring.model import CaseResult, RunReport, SuiteResult
 from pytest_plugin_eval.scoring.runs import mean
-from pytest_plugin_eval.text import decimals, plural
+from pytest_plugin_eval.text import cut, decimals, plural
 
 __all__ = ["suite_view"]
 
@@ -51,12 +57,17 @@ def suite_view(
         threshold=decimals(info.threshold),
         threshold_at=_place(info.threshold),
         overview=tuple(map(_row, sorted(suite.cases, key=_by_delta))),
-        tags=tuple(sorted({tag for case in suite.cases for tag in case.info.tags})),
+        tags=_tags(suite),
         quality=tuple(map(_quality, quality)),
         is_split=is_split,
         files=files,
         footer=f"pytest-plugin-eval {__version__}",
     )
+
+
+def _tags(suite: SuiteResult) -> tuple[str, ...]:
+    tags = {cut(tag, TAG_LENGTH) for case in suite.cases for tag in case.info.tags}
+    return tuple(sorted(tags))
 
 
 def _title(suite: SuiteResult) -> str:
@@ -171,7 +182,7 @@ def _by_delta(case: CaseResult) -> tuple[bool, float, bool, float, str]:
 def _row(case: CaseResult) -> OverviewRow:
     return OverviewRow(
         anchor=case_anchor(case.info.id),
-        name=case.info.name,
+        name=cut(case.info.name, NAME_LENGTH),
         passed=case.passed,
         score=_number(case.score),
         without=_number(case.score_without),
