@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from pytest_plugin_eval.records.model import Arm
 from pytest_plugin_eval.reports.columns import cell, display_width, hanging, padded, signed
+from pytest_plugin_eval.reports.markdown import escaped, table
 from pytest_plugin_eval.results.attribution import ArmMove, Mover, Number
 from pytest_plugin_eval.results.difference import CaseMove, Difference, GraderMove, Rate
 from pytest_plugin_eval.text import decimals, plural
@@ -22,10 +23,10 @@ def text_lines(found: Difference, *, width: int, ascii_only: bool = False) -> li
     """Return the comparison for a terminal of *width* columns."""
     clean = [*_head(found)]
     rows = [_cells(case) for case in found.cases]
-    table = _columns([HEADINGS, *rows], width)
-    for lines, case in zip(table[1:], found.cases, strict=True):
+    listed = _columns([HEADINGS, *rows], width)
+    for lines, case in zip(listed[1:], found.cases, strict=True):
         lines += [f"    {text}" for text in _below(case)]
-    clean += ["", *table[0], *(line for lines in table[1:] for line in lines), ""]
+    clean += ["", *listed[0], *(line for lines in listed[1:] for line in lines), ""]
     clean += _tail(found)
     return [part for line in clean for part in hanging(cell(line, ascii_only=ascii_only), width)]
 
@@ -33,16 +34,16 @@ def text_lines(found: Difference, *, width: int, ascii_only: bool = False) -> li
 def markdown_lines(found: Difference) -> list[str]:
     """Return the comparison as a comment of a pull request."""
     lines = ["### Eval results compared", ""]
-    lines += [f"- {_escaped(line)}" for line in _head(found)]
-    lines += ["", *_markdown_table(found.cases)]
+    lines += [f"- {escaped(line)}" for line in _head(found)]
+    lines += ["", *table(HEADINGS, map(_cells, found.cases))]
     moved = [case for case in found.cases if case.has_moved]
     if moved:
         lines += ["", "<details><summary>By grader</summary>", ""]
         for case in moved:
-            lines.append(f"- **{_escaped(case.name)}**")
-            lines += [f"  - {_escaped(text)}" for text in _below(case)]
+            lines.append(f"- **{escaped(case.name)}**")
+            lines += [f"  - {escaped(text)}" for text in _below(case)]
         lines += ["", "</details>"]
-    lines += ["", *(_escaped(line) for line in _tail(found))]
+    lines += ["", *(escaped(line) for line in _tail(found))]
     return lines
 
 
@@ -157,21 +158,6 @@ def _columns(rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
         ).rstrip()
         listed.append([row[0], line] if is_long else [line])
     return listed
-
-
-def _markdown_table(cases: Iterable[CaseMove]) -> Iterator[str]:
-    yield "| " + " | ".join(HEADINGS) + " |"
-    yield "|---" * len(HEADINGS) + "|"
-    for case in cases:
-        yield "| " + " | ".join(_escaped(text) for text in _cells(case)) + " |"
-
-
-def _escaped(text: str) -> str:
-    """Return text that Markdown and HTML take for nothing but text."""
-    plain = cell(text)
-    for sign in "\\`*_[]|~#":
-        plain = plain.replace(sign, f"\\{sign}")
-    return plain.replace("&", "&amp;").replace("<", "&lt;").replace("@", "&#64;")
 
 
 def _case_fields(case: CaseMove) -> dict[str, object]:

@@ -15,6 +15,7 @@ from pytest_plugin_eval.errors import RecordError
 from pytest_plugin_eval.records.codec import read_record
 from pytest_plugin_eval.records.layout import record_path
 from pytest_plugin_eval.records.model import RunRecord
+from pytest_plugin_eval.reports.results_markdown import results_markdown
 from pytest_plugin_eval.reports.table import table_lines
 from pytest_plugin_eval.results.finding import found_document
 from pytest_plugin_eval.results.rebuilt import rebuilt_suite
@@ -61,20 +62,31 @@ class SavedRecords:
         return next((place for place in places if place.is_file()), None)
 
 
-def report(results: Path, *, output: Path | None = None) -> int:
+def report(results: Path, *, output: Path | None = None, markdown: bool = False) -> int:
     """Print the table of saved results, write their page, and return the exit code.
 
-    *output* is the page's path, by default ``report.html`` beside the document. Raises `EvalError`.
+    *output* is the page's path, by default ``report.html`` beside the document; with *markdown* the
+    table is Markdown, and there is no page by default. Raises `EvalError`.
     """
     document, path = found_document(results)
     suite = rebuilt_suite(document, results_dir=str(path.parent))
     quality = rebuilt_quality(document) or ()
-    page = output or path.parent / REPORT
     records = SavedRecords(path.parent, suite.info.eval_dir)
-    write_page(page, suite, quality, records)
-    say_all(table_lines(suite, width=terminal_width(), ascii_only=is_ascii()))
-    missing = sum(records.size(run) == 0 for case in suite.cases for run in case.runs)
-    if missing:
-        say(f"note: no record of {plural(missing, 'run')} was found: the page is without them")
-    say(f"report: {page}")
+    page = output if markdown else output or path.parent / REPORT
+    if page is not None:
+        write_page(page, suite, quality, records)
+    if markdown:
+        say_all(results_markdown(suite, quality))
+    else:
+        say_all(table_lines(suite, width=terminal_width(), ascii_only=is_ascii()))
+    if page is not None:
+        missing = sum(records.size(run) == 0 for case in suite.cases for run in case.runs)
+        _tell(page, missing, err=markdown)
     return 0
+
+
+def _tell(page: Path, missing: int, *, err: bool) -> None:
+    if missing:
+        runs = plural(missing, "run")
+        say(f"note: no record of {runs} was found: the page is without them", err=err)
+    say(f"report: {page}", err=err)

@@ -14,7 +14,10 @@ __all__ = ["report"]
 @click.command("report")
 @click.argument("results")
 @click.option("-o", "--output", metavar="PATH", help="The page (default: RESULTS/report.html).")
-def report(results: str, output: str | None) -> int:
+@click.option(
+    "--markdown", is_flag=True, help="Print Markdown for a pull request; no page without -o."
+)
+def report(results: str, output: str | None, *, markdown: bool) -> int:
     """Render the page and the table of saved results again.
 
     RESULTS is a results directory or a document (aggregate-result.json), also one of
@@ -26,6 +29,6 @@ def report(results: str, output: str | None) -> int:
     from pytest_plugin_eval.cli.report import report as run_report
 
     try:
-        return run_report(Path(results), output=Path(output) if output else None)
+        return run_report(Path(results), output=Path(output) if output else None, markdown=markdown)
     except EvalError as error:
         raise click.ClickException(str(error)) from error

@@ -8,9 +8,10 @@ from pathlib import PurePath
 from pytest_plugin_eval.quality.model import Finding, QualityReport
 from pytest_plugin_eval.reports.columns import cell, display_width, padded, wrapped
 from pytest_plugin_eval.reports.json_text import json_text
+from pytest_plugin_eval.reports.markdown import escaped, table
 from pytest_plugin_eval.reports.quality_comparison import Change, Comparison, Row
 from pytest_plugin_eval.reports.quality_json import JsonContext, finding_fields, quality_fields
-from pytest_plugin_eval.reports.quality_markdown import escaped, place, table
+from pytest_plugin_eval.reports.quality_markdown import place
 from pytest_plugin_eval.reports.quality_numbers import (
     ABSENT,
     badge_name,

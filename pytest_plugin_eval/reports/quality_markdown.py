@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from pytest_plugin_eval.quality.model import Finding, QualityReport
-from pytest_plugin_eval.reports.columns import cell
+from pytest_plugin_eval.reports.markdown import escaped, table
 from pytest_plugin_eval.reports.quality_numbers import (
     ABSENT,
     badge_name,
@@ -21,12 +20,10 @@ from pytest_plugin_eval.reports.quality_numbers import (
     title,
 )
 
-__all__ = ["ONLY_STATIC", "escaped", "finding_rows", "place", "quality_markdown", "table"]
+__all__ = ["ONLY_STATIC", "finding_rows", "place", "quality_markdown"]
 
 ONLY_STATIC = "only the static layer runs on a plugin; the deeper ones score a skill at a time"
 NO_STANDINGS: Mapping[str, Sequence[str]] = {}
-# What would end a cell, be taken for markup, or load something in a viewer.
-_MARKUP = re.compile(r"[\\|`*<\[\]]")
 
 
 def quality_markdown(
@@ -47,19 +44,6 @@ def quality_markdown(
     return "\n\n".join(parts) + "\n"
 
 
-def escaped(text: str) -> str:
-    """Return *text* as one line that Markdown shows as it is, in a cell too (17, B8)."""
-    return _MARKUP.sub(lambda found: f"\\{found[0]}", cell(text)).strip()
-
-
-def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return a table, all but its first column to the right where their titles end in a colon."""
-    marks = ["---:" if name.endswith(":") else "---" for name in titles]
-    names = [name.removesuffix(":") for name in titles]
-    lines = [_row(names), f"|{'|'.join(marks)}|"]
-    return [*lines, *(_row([escaped(one) for one in row]) for row in rows)]
-
-
 def place(finding: Finding) -> str:
     """Return ``SKILL.md:3``, or the file alone."""
     return finding.file if finding.line is None else f"{finding.file}:{finding.line}"
@@ -68,10 +52,6 @@ def place(finding: Finding) -> str:
 def finding_rows(findings: Iterable[Finding]) -> list[tuple[str, str, str, str]]:
     """Return the cells of findings: points, place, what was found, what to do."""
     return [(gain(one.points), place(one), one.text, one.remedy) for one in findings]
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _overview(reports: Sequence[QualityReport]) -> str:

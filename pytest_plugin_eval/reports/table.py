@@ -38,7 +38,7 @@ from pytest_plugin_eval.scoring.model import CaseResult, RunReport, SuiteResult,
 from pytest_plugin_eval.scoring.runs import meets_threshold
 from pytest_plugin_eval.text import cut, decimals, plural
 
-__all__ = ["case_reasons", "run_failure_text", "table_lines", "verdict_text"]
+__all__ = ["case_reasons", "case_rows", "run_failure_text", "table_lines", "verdict_text"]
 
 ONE_ARM = (("SCORE", 5), ("PASS%", 5), ("RUNS", 4), ("COST", 7))
 TWO_ARMS = (("WITH", 5), ("W/OUT", 5), ("Δ", 6), ("RUNS", 4), ("COST", 7))
@@ -79,6 +79,14 @@ def table_lines(
         lines += hanging(cell(text, ascii_only=ascii_only), width)
     composites = composite_lines(quality, width=width, ascii_only=ascii_only)
     return [*lines, "", *composites] if composites else lines
+
+
+def case_rows(suite: SuiteResult) -> list[tuple[str, ...]]:
+    """Return the cells of the table: the titles, then a row a case with its whole note last."""
+    two_arms = any(case.without_runs for case in suite.cases)
+    titles = [title for title, _ in (TWO_ARMS if two_arms else ONE_ARM)]
+    rows = [_row(case, two_arms=two_arms, note=_note(case)) for case in suite.cases]
+    return [("CASE", *titles, "NOTES"), *((row.name, *row.cells, row.note) for row in rows)]
 
 
 def verdict_text(

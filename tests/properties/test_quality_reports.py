@@ -20,6 +20,7 @@ from pytest_plugin_eval.quality.model import (
     Target,
 )
 from pytest_plugin_eval.reports.columns import display_width
+from pytest_plugin_eval.reports.markdown import escaped
 from pytest_plugin_eval.reports.quality_comparison import compared
 from pytest_plugin_eval.reports.quality_comparison_text import (
     comparison_json,
@@ -28,7 +29,7 @@ from pytest_plugin_eval.reports.quality_comparison_text import (
 )
 from pytest_plugin_eval.reports.quality_html import comparison_html, quality_html
 from pytest_plugin_eval.reports.quality_json import JsonContext, quality_json
-from pytest_plugin_eval.reports.quality_markdown import escaped, quality_markdown
+from pytest_plugin_eval.reports.quality_markdown import quality_markdown
 from pytest_plugin_eval.reports.quality_numbers import difference, points, share
 from pytest_plugin_eval.reports.quality_table import bar, quality_lines, quality_overview_lines
 from tests.support.quality import finding, report

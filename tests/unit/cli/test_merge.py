@@ -165,6 +165,30 @@ def test_report_without_records_says_so(
     assert page.is_file()
 
 
+def test_report_as_markdown_writes_no_page(shards: list[str], capsys: Captured) -> None:
+    assert main(["report", shards[1], "--markdown"]) == 0
+
+    out, err = capsys.readouterr()
+    assert out.startswith("### Evals")
+    assert "| first | failed |" in out
+    assert err == ""
+    assert not Path(shards[1], "report.html").exists()
+
+
+def test_report_as_markdown_with_a_page_tells_of_it_beside(
+    shards: list[str], tmp_path: Path, capsys: Captured
+) -> None:
+    page = tmp_path / "page.html"
+
+    assert main(["report", shards[0], "--markdown", "-o", str(page)]) == 0
+
+    out, err = capsys.readouterr()
+    assert out.startswith("### Evals")
+    assert "page.html" not in out
+    assert err == f"report: {page}\n"
+    assert page.is_file()
+
+
 @pytest.mark.parametrize("command", ["merge", "report"])
 def test_what_is_no_result_is_refused(command: str, tmp_path: Path, capsys: Captured) -> None:
     assert main([command, str(tmp_path)]) == 1

@@ -11,9 +11,10 @@ import pytest
 
 from pytest_plugin_eval.quality.model import Dimension, QualityReport
 from pytest_plugin_eval.reports.columns import display_width
+from pytest_plugin_eval.reports.markdown import escaped
 from pytest_plugin_eval.reports.quality_html import quality_html
 from pytest_plugin_eval.reports.quality_json import JsonContext, quality_json
-from pytest_plugin_eval.reports.quality_markdown import escaped, quality_markdown
+from pytest_plugin_eval.reports.quality_markdown import quality_markdown
 from pytest_plugin_eval.reports.quality_numbers import difference, points, share
 from pytest_plugin_eval.reports.quality_table import bar, quality_lines, quality_overview_lines
 from tests.support.golden import check_golden
