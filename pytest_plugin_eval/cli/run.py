@@ -51,6 +51,7 @@ class _Watcher:
     """A plugin that keeps hold of the session's controller."""
 
     controller: EvalController | None = None
+    config: pytest.Config | None = None
     settings: Settings | None = None
     planned: list[PlannedCase] = field(default_factory=list)
     """Of the cases that were collected."""
@@ -60,6 +61,7 @@ class _Watcher:
         """Take the controller, which is registered by now."""
         from pytest_plugin_eval.pytest_side.stash import settings_key
 
+        self.config = config
         self.controller = config.pluginmanager.get_plugin("plugin_eval_controller")
         self.settings = config.stash.get(settings_key, None)
 
@@ -125,11 +127,23 @@ def run_evals(text: str, options: RunOptions, *, more: Sequence[str] = ()) -> in
         status = pytest.main([*_arguments(target, options), *arguments, *more], plugins=[watcher])
     controller = watcher.controller
     if controller is None or status in _TOLD_BY_PYTEST:
+        click.echo("exit status 1: pytest refused to go on, see its message", err=True)
         return 1
     if status == pytest.ExitCode.NO_TESTS_COLLECTED and not controller.state.broken:
         click.echo(f"Error: {_no_match(options)}", err=True)
     hand_out(document_of(controller, target, options), options)
-    return exit_code(int(status), controller.partial_reason, controller.signal)
+    code = exit_code(int(status), controller.partial_reason, controller.signal)
+    _say_why(watcher, controller, code, options)
+    return code
+
+
+def _say_why(watcher: _Watcher, controller: EvalController, code: int, options: RunOptions) -> None:
+    """Say in words why the exit code is what it is, beside the table."""
+    from pytest_plugin_eval.pytest_side.last_word import last_line
+
+    line = "" if watcher.config is None else last_line(watcher.config, controller, code)
+    if line:
+        click.echo(line, err=options.json is not None)
 
 
 def _of_installed(options: RunOptions, plugin_id: str | None) -> RunOptions:

@@ -47,6 +47,11 @@ class RunPool(Generic[K, T]):
             del self._futures[key]
             raise
 
+    @property
+    def running(self) -> int:
+        """How many are worked on now; may be asked from any thread."""
+        return sum(future.running() for future in list(self._futures.values()))
+
     def forget(self, *keys: K) -> None:
         """Take note that results are dealt with; a key that is asked for again is a rerun."""
         for key in keys:

@@ -8,18 +8,30 @@ from collections.abc import Iterable, Iterator, Sequence
 import pytest
 
 from pytest_plugin_eval.pytest_side.option_table import OPTIONS, Option
-from pytest_plugin_eval.pytest_side.stash import settings_key
+from pytest_plugin_eval.pytest_side.stash import settings_key, workbench_key
 from pytest_plugin_eval.reports.next_steps import Caller
 from pytest_plugin_eval.settings import Mode
 
 __all__ = ["caller_of", "told_options"]
 
 _OF_ONE_SESSION = frozenset(
-    """
-    --evals --eval-results-dir --eval-json --eval-html --eval-resume --eval-runs --eval-concurrency
-    --eval-shard --eval-score --eval-max-cost-usd --eval-root --eval-plugin-id --eval-report-only
-    --eval-min-composite --eval-depth
-    """.split()
+    {
+        "--eval-concurrency",
+        "--eval-depth",
+        "--eval-html",
+        "--eval-json",
+        "--eval-max-cost-usd",
+        "--eval-min-composite",
+        "--eval-plugin-id",
+        "--eval-report-only",
+        "--eval-results-dir",
+        "--eval-resume",
+        "--eval-root",
+        "--eval-runs",
+        "--eval-score",
+        "--eval-shard",
+        "--evals",
+    }
 )
 """What a further session of one run or case has no use for."""
 _OF_PYTEST = ("-c", "--config-file", "--rootdir", "-o", "--override-ini")
@@ -29,12 +41,14 @@ _OF_PYTEST = ("-c", "--config-file", "--rootdir", "-o", "--override-ini")
 def caller_of(config: pytest.Config, case: str) -> Caller:
     """Return how the session was started, seen from the case of that node id."""
     settings = config.stash[settings_key]
-    here = config.invocation_params.dir
+    remote = config.stash[workbench_key].remote
+    here = config.invocation_params.dir if remote is None else remote.here
+    rootdir = config.rootpath if remote is None else remote.rootdir
     root = None
     if settings.root is not None:
         root = settings.plugin_id or os.path.relpath(settings.root, here)
     return Caller(
-        case_path=os.path.relpath(config.rootpath / case, here),
+        case_path=os.path.relpath(rootdir / case, here),
         root=root,
         told=tuple(told_options(config.invocation_params.args)),
         is_replay=settings.mode is Mode.REPLAY,

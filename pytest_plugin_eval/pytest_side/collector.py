@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -185,14 +184,15 @@ class EvalRun(pytest.Item):
             raise RunFailed(self._text(report))
 
     def _text(self, report: RunReport) -> str:
-        from pytest_plugin_eval.reports.table import run_failure_text
+        from pytest_plugin_eval.pytest_side.caller import caller_of
+        from pytest_plugin_eval.reports.run_lines import run_failure_text
 
-        bench = self.config.stash[workbench_key]
-        shown = replace(report, record_path=bench.shown(report.record_path))
+        assert self.parent is not None
         return run_failure_text(
-            shown,
+            report,
             threshold=self.config.stash[settings_key].threshold,
-            ascii_only=bench.ascii_only,
+            ascii_only=self.config.stash[workbench_key].ascii_only,
+            caller=caller_of(self.config, self.parent.nodeid),
         )
 
     def repr_failure(  # type: ignore[override]  # a plain text, as pytest allows

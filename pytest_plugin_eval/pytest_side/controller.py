@@ -276,12 +276,11 @@ class EvalController:
     def _give_verdict(self, case: str, progress: CaseProgress) -> None:
         if progress.verdict_given or not progress.runs:
             return
-        from pytest_plugin_eval.pytest_side.verdicts import verdict_of
+        from pytest_plugin_eval.pytest_side.verdicts import session_verdict
 
         progress.verdict_given = True
         progress.put_lost_runs()
-        ascii_only = self._config.stash[workbench_key].ascii_only
-        verdict = verdict_of(case, progress, self._settings, ascii_only=ascii_only)
+        verdict = session_verdict(case, progress, self._config)
         if verdict is None or self._session is None:
             return
         # Otherwise pytest's progress runs past 100 %.

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterator
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 from xml.etree.ElementTree import Element
 
 import pytest
 
-from pytest_plugin_eval.pytest_side.ids import case_of, is_run_id, run_key
+from pytest_plugin_eval.pytest_side.ids import is_run_id
+from pytest_plugin_eval.pytest_side.progress import run_by_id
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.pytest_side.controller import EvalController
-    from pytest_plugin_eval.scoring.model import RunReport
 
 __all__ = ["EvalJunit", "junit_plugin"]
 
@@ -49,63 +49,62 @@ def junit_plugin(config: pytest.Config) -> _Junit | None:
     """Return pytest's plugin that writes the JUnit file, where one is to be written."""
     for _, plugin in config.pluginmanager.list_name_plugin():
         if hasattr(plugin, "node_reporter") and hasattr(plugin, "add_global_property"):
-            found: _Junit = plugin
-            return found
+            return cast("_Junit", plugin)
     return None
 
 
 class EvalJunit:
     """Adds the trace's path to testcases, and keeps them within what Jenkins accepts."""
 
-    def __init__(self, controller: EvalController, junit: _Junit) -> None:
+    def __init__(self, config: pytest.Config, controller: EvalController) -> None:
+        self._config = config
         self._controller = controller
-        self._junit = junit
-        self._are_properties_allowed = junit.family in FAMILY_WITH_PROPERTIES
 
-    # Outside of the controller's wrapper, which stores the run, and inside of none of pytest's.
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None]:
         """Complete a testcase of ours as it is finished."""
-        if report.when != "teardown" or not self._is_ours(report):
+        if report.when != "teardown" or not _is_ours(report):
             return (yield)
-        node = self._junit.node_reporter(report)
-        lines = list(self._lines(report))
+        junit = junit_plugin(self._config)
+        if junit is None:
+            return (yield)
+        node = junit.node_reporter(report)
+        has_properties = junit.family in FAMILY_WITH_PROPERTIES
+        lines = list(self._lines(report, has_properties=has_properties))
         if lines:
             output = Element("system-out")
             output.text = _NOT_XML.sub("\ufffd", "\n".join([*lines, ""]))
             node.append(output)
         outcome = yield
-        self._tidy(node.to_xml())
+        _tidy(node.to_xml(), has_properties=has_properties)
         return outcome
 
-    def _is_ours(self, report: pytest.TestReport) -> bool:
-        return (
-            is_run_id(report.nodeid)
-            or hasattr(report, "eval_verdict")
-            or report.nodeid.rpartition("::")[0].endswith("SKILL.md")
-        )
-
-    def _lines(self, report: pytest.TestReport) -> Iterator[str]:
+    def _lines(self, report: pytest.TestReport, *, has_properties: bool) -> Iterator[str]:
         """Yield what stands in the testcase's output."""
-        run = self._run(report.nodeid)
+        run = None
+        if is_run_id(report.nodeid):
+            run = run_by_id(self._controller.cases, report.nodeid)
         if run is not None and run.record_path:
             yield f"trace: {run.record_path}"
-        if not self._are_properties_allowed:
+        if not has_properties:
             # As viewers read them out of a text.
             for name, value in report.user_properties:
                 yield f"[[PROPERTY|{name}={value}]]"
 
-    def _run(self, nodeid: str) -> RunReport | None:
-        progress = self._controller.cases.get(case_of(nodeid)) if is_run_id(nodeid) else None
-        first = next(iter(progress.runs.values()), None) if progress is not None else None
-        if progress is None or first is None:
-            return None
-        return progress.runs.get(run_key(nodeid, first.key.case))
 
-    def _tidy(self, testcase: Element) -> None:
-        properties = testcase.find("properties")
-        if properties is not None and not self._are_properties_allowed:
-            testcase.remove(properties)
-        for name, value in testcase.attrib.items():
-            if _NOT_XML.search(value):
-                testcase.set(name, _NOT_XML.sub("\ufffd", value))
+def _is_ours(report: pytest.TestReport) -> bool:
+    return (
+        is_run_id(report.nodeid)
+        or hasattr(report, "eval_verdict")
+        or report.nodeid.rpartition("::")[0].endswith("SKILL.md")
+    )
+
+
+def _tidy(testcase: Element, *, has_properties: bool) -> None:
+    """Remove what Jenkins does not accept, and what no XML may hold."""
+    properties = testcase.find("properties")
+    if properties is not None and not has_properties:
+        testcase.remove(properties)
+    for name, value in testcase.attrib.items():
+        if _NOT_XML.search(value):
+            testcase.set(name, _NOT_XML.sub("\ufffd", value))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_plugin_eval.pytest_side.ids import run_key, run_name
+from pytest_plugin_eval.pytest_side.ids import case_of, run_key, run_name
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.records.model import RunKey
     from pytest_plugin_eval.scoring.model import CaseInfo, RunReport
 
-__all__ = ["UNGRADED", "CaseProgress"]
+__all__ = ["UNGRADED", "CaseProgress", "run_by_id"]
 
 RUNS = "runs"
 UNGRADED = "made, but the session ended before it was graded"
@@ -108,3 +109,12 @@ class CaseProgress:
             self.runs[key] = replace(report, results_dir=results, spent_usd=spent_usd, notes=notes)
             paid_usd += spent_usd
         return paid_usd
+
+
+def run_by_id(cases: Mapping[str, CaseProgress], nodeid: str) -> RunReport | None:
+    """Return the run of a node id, ``None`` while it has not come in."""
+    progress = cases.get(case_of(nodeid))
+    some = next(iter(progress.runs.values()), None) if progress is not None else None
+    if progress is None or some is None:
+        return None
+    return progress.runs.get(run_key(nodeid, some.case.id))

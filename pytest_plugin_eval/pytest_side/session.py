@@ -119,12 +119,12 @@ def _register_controller(
     config: pytest.Config, session: pytest.Session | None, session_id: str, *, ascii_only: bool
 ) -> None:
     from pytest_plugin_eval.pytest_side.controller import EvalController
-    from pytest_plugin_eval.pytest_side.terminal import EvalTerminal
+    from pytest_plugin_eval.pytest_side.outputs import register_outputs
 
     controller = EvalController(config, session_id, session)
     config.pluginmanager.register(controller, "plugin_eval_controller")
     config.pluginmanager.register(controller.scorer, "plugin_eval_quality")
-    config.pluginmanager.register(EvalTerminal(config, controller), "plugin_eval_terminal")
+    register_outputs(config, controller)
     if config.pluginmanager.hasplugin("xdist"):
         from pytest_plugin_eval.pytest_side.nodes import EvalNodes
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from pytest_plugin_eval.pytest_side.ids import VERDICT, verdict_id
+from pytest_plugin_eval.pytest_side.stash import settings_key, workbench_key
 from pytest_plugin_eval.pytest_side.status import MISSED
 from pytest_plugin_eval.records.model import Arm, Ending
 from pytest_plugin_eval.reports.junit import verdict_properties
@@ -19,8 +20,9 @@ from pytest_plugin_eval.text import one_line
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.pytest_side.progress import CaseProgress
+    from pytest_plugin_eval.reports.next_steps import Caller
 
-__all__ = ["Verdict", "verdict_of"]
+__all__ = ["Verdict", "session_verdict", "verdict_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +65,17 @@ class Verdict:
 
 
 def verdict_of(
-    case: str, progress: CaseProgress, settings: Settings, *, ascii_only: bool = False
+    case: str,
+    progress: CaseProgress,
+    settings: Settings,
+    *,
+    ascii_only: bool = False,
+    caller: Caller | None = None,
 ) -> Verdict | None:
-    """Return the verdict of a case from the runs that came in, or ``None`` when not one did."""
+    """Return the verdict of a case from the runs that came in, or ``None`` when not one did.
+
+    With a *caller* its text tells what to try next.
+    """
     if not progress.runs:
         return None
     result = result_of(progress, settings)
@@ -84,6 +94,7 @@ def verdict_of(
             selected=len(progress.expected),
             planned=plan.with_runs + plan.without_runs,
             ascii_only=ascii_only,
+            caller=caller,
         )
     excused = not passed and settings.report_only and _all_measured(progress)
     return Verdict(
@@ -93,6 +104,19 @@ def verdict_of(
         text=None if passed or excused else text,
         properties=tuple(verdict_properties(result, threshold=settings.threshold)),
         missed=excused,
+    )
+
+
+def session_verdict(case: str, progress: CaseProgress, config: pytest.Config) -> Verdict | None:
+    """Return the verdict of a case in a session, as the reader's terminal can show it."""
+    from pytest_plugin_eval.pytest_side.caller import caller_of
+
+    return verdict_of(
+        case,
+        progress,
+        config.stash[settings_key],
+        ascii_only=config.stash[workbench_key].ascii_only,
+        caller=caller_of(config, case),
     )
 
 

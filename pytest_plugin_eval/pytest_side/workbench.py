@@ -90,6 +90,11 @@ class Workbench:
         """The results directories that are open, by suite root."""
         return self._results
 
+    @property
+    def running(self) -> int:
+        """How many runs this process makes now."""
+        return 0 if self._pool is None else self._pool.running
+
     def suite_dir(self, place: EvalDirectory) -> Path:
         """Return the eval directory that holds the suite's results and recordings."""
         from pytest_plugin_eval.cases.discovery import suite_eval_directory

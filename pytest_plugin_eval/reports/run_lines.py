@@ -46,7 +46,8 @@ def run_failure_text(
 ) -> str:
     """Return what is told of a run: the cause in one line, the score and a line a grader.
 
-    Then the end of the reply, where the trace is, and, of a *caller*, what to try next. The marks are those of `grader_line`; with *ascii_only* they are ``+ x ! -``.
+    Then the end of the reply, where the trace is, and, of a *caller*, what to try next. The marks
+    are those of `grader_line`; with *ascii_only* they are ``+ x ! -``.
     """
     causes = run_causes(report)
     told = [cause_text(cause, report) for cause in causes]

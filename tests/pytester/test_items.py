@@ -188,7 +188,8 @@ def test_failure_is_explained_without_a_traceback(suite: Suite) -> None:
 
     result.stdout.fnmatch_lines(
         [
-            "first with-1: score 0.50, threshold 1.00",
+            "wrong: grader hello failed, and no skill was called",
+            "  score 0.50, threshold 1.00",
             "*bye (weight 1): matched goodbye",
             "*hello (weight 1): pattern not found in last_message",
             "*trace: evals/recordings/evals/first/with-1.jsonl",

@@ -65,7 +65,7 @@ def test_failing_verdict_names_the_failing_graders_by_run(suite: Suite) -> None:
         [
             "first: WITH 0.50 is below the threshold 1.00 (2 runs)",
             "first  0.50  0.00  +0.50  4 *",
-            "with-2  score 0.00",
+            "with-2  score 0.00: wrong",
             "*hello (weight 1): pattern not found in last_message",
         ]
     )

@@ -34,35 +34,37 @@ def test_failed_run_is_explained() -> None:
 def test_run_that_was_not_measured_says_so() -> None:
     text = run_failure_text(lost("with-2"), threshold=1.0)
 
-    assert text.startswith("first-case with-2: not measured: API Error: 529 overloaded\n")
+    assert text.startswith(
+        "not measured: API Error: 529 overloaded\n  no score: the run was not measured\n"
+    )
 
 
 def test_aborted_run_says_which_mock_and_why() -> None:
     lines = run_failure_text(aborted("with-2"), threshold=1.0).splitlines()
 
     assert lines[:2] == [
-        "first-case with-2: score 0.00, threshold 1.00",
-        "  aborted by mock tracker/find: x is bad",
+        "aborted by a mock: tracker/find: x is bad",
+        "  score 0.00, threshold 1.00",
     ]
 
 
 def test_passed_run_is_explained_without_its_reply() -> None:
     text = run_failure_text(run("with-1"), threshold=1.0)
 
-    assert text == "first-case with-1: score 1.00, threshold 1.00\n  ✓ g1 (weight 1): matched x"
+    assert text == "  score 1.00, threshold 1.00\n  ✓ g1 (weight 1): matched x"
 
 
 def test_failure_text_without_unicode() -> None:
     text = run_failure_text(run("with-1", "PFS"), threshold=1.0, ascii_only=True)
 
-    assert [line[2] for line in text.splitlines()[1:4]] == ["+", "x", "-"]
+    assert [line[2] for line in text.splitlines()[2:5]] == ["+", "x", "-"]
     assert text.isascii()
 
 
 def test_run_of_several_attempts_says_so() -> None:
     text = run_failure_text(attempted(run("with-1"), 2), threshold=1.0)
 
-    assert text.startswith("first-case with-1 (2 attempts): score 1.00, threshold 1.00\n")
+    assert text.startswith("  score 1.00, threshold 1.00 (2 attempts)\n")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +118,7 @@ def test_failed_judge_grader_shows_head_and_tail_of_what_was_judged(
 def test_evidence_of_any_size_takes_few_short_lines() -> None:
     lines = _lines(judged("F", "FFF", evidence="\n".join(["z" * 5000] * 5000)))
 
-    assert len(lines) < 20
+    assert len(lines) < 25
     assert max(map(len, lines)) < 250
 
 
@@ -136,7 +138,7 @@ def test_passed_judge_grader_is_one_line() -> None:
 def test_baseline_grader_has_votes_and_no_evidence() -> None:
     lines = _lines(replace(judged("F", "FFF", evidence=None), type="baseline"))
 
-    assert lines[1:3] == [
+    assert lines[2:4] == [
         "  ✗ tone (weight 1): judge votes: FAIL FAIL FAIL",
         "      judge: claude-haiku-4-5",
     ]
@@ -152,16 +154,26 @@ def test_unreadable_votes_are_told(votes: str, note: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "word", "mark", "why"),
+    ("status", "headline", "mark", "why"),
     [
-        ("E", "errored", "!", "the judge gave no answer: 529 overloaded"),
-        ("S", "skipped", "\N{EN DASH}", "cost ceiling $0.12 reached"),
+        (
+            "E",
+            "a grader errored: grader tone came to no verdict, ",
+            "!",
+            "the judge gave no answer: 529 overloaded",
+        ),
+        (
+            "S",
+            "not judged: grader 'tone' skipped: ",
+            "\N{EN DASH}",
+            "cost ceiling $0.12 reached",
+        ),
     ],
 )
 def test_run_that_no_judge_judged_was_not_measured(
-    status: str, word: str, mark: str, why: str
+    status: str, headline: str, mark: str, why: str
 ) -> None:
     lines = _lines(verdict("P"), unjudged(status, why))
 
-    assert lines[0] == f"first-case with-1: not measured: grader 'tone' {word}: {why}"
-    assert lines[2] == f"  {mark} tone (weight 1): {why}"
+    assert lines[:2] == [f"{headline}{why}", "  no score: the run was not measured"]
+    assert lines[3] == f"  {mark} tone (weight 1): {why}"

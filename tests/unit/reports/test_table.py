@@ -182,7 +182,7 @@ def test_verdict_tells_runs_that_took_several_attempts() -> None:
 
     text = verdict_text(case(None, *runs), threshold=1.0, selected=6, planned=6)
 
-    assert "with-1  score 0.00 (2 attempts)" in text.splitlines()
+    assert "with-1  score 0.00 (2 attempts): wrong" in text.splitlines()
     assert "with-2  not measured (3 attempts): API Error: 529 overloaded" in text.splitlines()
 
 
@@ -193,6 +193,8 @@ def test_verdict_of_too_small_a_difference_says_so_above_the_row() -> None:
     text = verdict_text(result, threshold=1.0, selected=2, planned=2)
 
     assert text == (
+        "the base model does it already: WITH 1.00, W/OUT 1.00, so it is as good without the "
+        "plugin\n"
         "first-case: Δ 0.00 is below --eval-min-delta 0.50\n\n"
         "CASE        WITH  W/OUT Δ      RUNS COST    NOTES\n"
         "first-case  1.00  1.00  0.00   2    $0.02"
@@ -222,7 +224,7 @@ def test_verdict_tells_a_score_just_below_the_threshold_from_it() -> None:
 
     text = verdict_text(result, threshold=1.0, selected=1, planned=1)
 
-    assert text.startswith("first-case: WITH 0.999 is below the threshold 1.000 (1 run)")
+    assert text.splitlines()[1] == "first-case: WITH 0.999 is below the threshold 1.000 (1 run)"
 
 
 @pytest.mark.parametrize(
@@ -259,6 +261,9 @@ def test_aborted_run_is_told_as_its_reason() -> None:
         planned=2,
     )
 
-    assert text.splitlines()[0] == "first-case: WITH 0.50 is below the threshold 1.00 (2 runs)"
-    assert text.splitlines()[-1] == f"with-2  score 0.00: {told}"
+    assert text.splitlines()[:2] == [
+        "aborted by a mock in 1 of 2 runs: tracker/find: x is bad",
+        "first-case: WITH 0.50 is below the threshold 1.00 (2 runs)",
+    ]
+    assert f"with-2  score 0.00: {told}" in text.splitlines()
     assert _note(run("with-1"), aborted("with-2")) == f"with-2: {told}"
