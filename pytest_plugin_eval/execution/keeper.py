@@ -21,11 +21,12 @@ from pytest_plugin_eval.text import plural
 if TYPE_CHECKING:
     from pytest_plugin_eval.mocks.recordings import Recording
 
-__all__ = ["RUNS", "Keeper"]
+__all__ = ["ANSWERS", "RUNS", "Keeper", "finish_answers", "write_recording"]
 
 T = TypeVar("T")
 
 ANSWERS = "mock-recordings"
+"""Where it holds answers of agent mocks."""
 RUNS = "runs"
 """Where a results directory holds its records."""
 
@@ -102,11 +103,7 @@ class Keeper:
     def close(self) -> None:
         """Write the lists of answers to adopt, where there are any."""
         for results in self._results.values():
-            if (results / ANSWERS).is_dir():
-                from pytest_plugin_eval.mocks.recordings import write_adoption_list
-
-                with contextlib.suppress(OSError):
-                    write_adoption_list(results)
+            finish_answers(results)
 
     def place(self, planned: PlannedCase, key: RunKey) -> Path:
         """Return where the record of a run lies."""
@@ -144,24 +141,35 @@ class Keeper:
         """Write the recording of a run where one is wanted; return what there is to say of it."""
         if self._mode is not Mode.RECORD or not record.outcome.is_measured:
             return None
-        try:
-            removed = self._record(planned, record)
-        except OSError as error:
-            return f"the recording could not be written: {error}"
-        if not removed:
-            return None
-        were = "was" if removed == 1 else "were"
-        recordings = plural(removed, "recording")
-        return f"{recordings} of an earlier session with more runs {were} removed"
-
-    def _record(self, planned: PlannedCase, record: RunRecord) -> int:
-        """Write a recording, and remove those of an earlier session that had more runs.
-
-        They would be replayed together, as if they belonged to each other. Return how many they
-        were.
-        """
-        base = self._recordings[planned.case.root]
-        write_record(base, record)
         plan = planned.plan
         last = plan.with_runs if record.key.arm is Arm.WITH else plan.without_runs
-        return remove_records_beyond(base, record.key, last)
+        return write_recording(self._recordings[planned.case.root], record, last)
+
+
+def write_recording(base: Path, record: RunRecord, last: int) -> str | None:
+    """Write the recording of a measured run below *base*; return what there is to say of it.
+
+    Those that an earlier session has made of runs beyond the *last* of the arm are removed: they
+    would be replayed together, as if they belonged to each other.
+    """
+    if not record.outcome.is_measured:
+        return None
+    try:
+        write_record(base, record)
+        removed = remove_records_beyond(base, record.key, last)
+    except OSError as error:
+        return f"the recording could not be written: {error}"
+    if not removed:
+        return None
+    were = "was" if removed == 1 else "were"
+    recordings = plural(removed, "recording")
+    return f"{recordings} of an earlier session with more runs {were} removed"
+
+
+def finish_answers(results: Path) -> None:
+    """Write the list of answers to adopt, where a results directory has any."""
+    if (results / ANSWERS).is_dir():
+        from pytest_plugin_eval.mocks.recordings import write_adoption_list
+
+        with contextlib.suppress(OSError):
+            write_adoption_list(results)

@@ -16,6 +16,8 @@ from pytest_plugin_eval.errors import RecordError
 from pytest_plugin_eval.pytest_side.ids import case_of, is_run_id
 from pytest_plugin_eval.pytest_side.progress import CaseProgress
 from pytest_plugin_eval.pytest_side.quality import SessionQuality
+from pytest_plugin_eval.pytest_side.remote_results import RemoteResults
+from pytest_plugin_eval.pytest_side.repeated import with_cost_of
 from pytest_plugin_eval.pytest_side.session_place import SessionPlace
 from pytest_plugin_eval.pytest_side.signals import SessionSignals
 from pytest_plugin_eval.pytest_side.stash import collection_key, settings_key, workbench_key
@@ -50,6 +52,8 @@ class EvalController:
         """The signal that ended the session, if one did."""
         self.place = SessionPlace()
         """Where the processes of a distributed session meet."""
+        self.remote = RemoteResults(config)
+        """Of workers that work in another directory or on another machine."""
         self.written: list[Path] = []
         self.unwritten: list[str] = []
         """Result files that could not be written, with the reason."""
@@ -160,6 +164,7 @@ class EvalController:
     def _store(self, nodeid: str, payload: Mapping[str, object]) -> None:
         from pytest_plugin_eval.pytest_side.payload import codec_of
 
+        self.remote.take(nodeid, payload)
         try:
             run = codec_of(self._config).decode(payload)
         except RecordError as error:
@@ -181,7 +186,7 @@ class EvalController:
             # Read once more and not made: its cost is the same one.
             return replace(run, spent_usd=run.spent_usd + earlier.spent_usd)
         self.reruns += 1
-        return _with_cost_of(run, earlier)
+        return with_cost_of(run, earlier)
 
     def _watch(self, run: RunReport) -> None:
         from pytest_plugin_eval.records.model import Ending
@@ -320,6 +325,7 @@ class EvalController:
 
     def _take_left(self) -> None:
         """Take in what workers that were stopped had no time to send."""
+        self.remote.sweep(self.place.remote)
         facts = self.place.facts()
         if facts is None:
             return
@@ -330,6 +336,7 @@ class EvalController:
         assert isinstance(parcel, dict)
         assert isinstance(results, dict)
         assert isinstance(cases, dict)
+        results |= {str(root): str(path) for root, path in self.remote.directories.items()}
         if not self.state.plans:
             self.take_state(parcel)
         for nodeid, plain in cases.items():
@@ -362,6 +369,7 @@ class EvalController:
             from pytest_plugin_eval.pytest_side.results import write_results
 
             self.suites = write_results(self, self._config, self._started)
+        self.remote.close()
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -381,19 +389,3 @@ class EvalController:
             # Of more machines than cases some have nothing to do.
             is_idle_shard=bool(self.state.shard_cases) and not self.cases,
         )
-
-
-def _with_cost_of(run: RunReport, earlier: RunReport) -> RunReport:
-    """Return a repeated run with what its earlier attempts cost."""
-    from pytest_plugin_eval.scoring.costs import costs_of
-
-    attempts = run.outcome.attempts + earlier.outcome.attempts
-    outcome = run.outcome.with_cost(earlier.outcome.cost_usd, earlier.outcome.known_usd)
-    judged = (run.judge_cost_usd, earlier.judge_cost_usd)
-    return replace(
-        run,
-        outcome=replace(outcome, attempts=attempts),
-        judge_cost_usd=None if None in judged else sum(cost for cost in judged if cost is not None),
-        judge_known_usd=costs_of((run, earlier)).judge.known_usd,
-        spent_usd=run.spent_usd + earlier.spent_usd,
-    )

@@ -13,7 +13,7 @@ from pytest_plugin_eval.storage.results_dir import (
     shared_results_directory,
 )
 
-__all__ = ["open_results"]
+__all__ = ["open_results", "results_directory_of"]
 
 
 def open_results(
@@ -34,6 +34,15 @@ def open_results(
                 "name another place with --eval-results-dir"
             ) from error
     return opened
+
+
+def results_directory_of(
+    settings: Settings, session_id: str, root: Path, bases: Mapping[Path, Path]
+) -> Path:
+    """Return which directory `open_results` makes for a root, unless its name is taken."""
+    if settings.results_dir is not None:
+        return settings.results_dir / _folder(root, bases)
+    return bases[root] / session_id.partition(" ")[0]
 
 
 def _opened(settings: Settings, session_id: str, base: Path, folder: str) -> Path:

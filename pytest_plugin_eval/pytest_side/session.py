@@ -7,8 +7,9 @@ the first case is met.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -24,6 +25,9 @@ from pytest_plugin_eval.pytest_side.stash import (
     workbench_key,
 )
 from pytest_plugin_eval.settings import Settings
+
+if TYPE_CHECKING:
+    from pytest_plugin_eval.pytest_side.remote_worker import RemoteWorker
 
 __all__ = ["activate", "configure"]
 
@@ -81,9 +85,11 @@ def activate(config: pytest.Config, session: pytest.Session | None = None) -> No
         given = config.workerinput["plugin_eval"]
         session_id, ascii_only = given["session_id"], given["ascii_only"]
         money = given["money"]
+        remote = _remote(config, given)
         config.pluginmanager.register(EvalWorker(config), "plugin_eval_worker")
     else:
         session_id, ascii_only, money = new_session_id(), not _has_marks(), None
+        remote = None
         _register_controller(config, session, session_id, ascii_only=ascii_only)
     config.stash[workbench_key] = Workbench(
         config.stash[settings_key],
@@ -93,12 +99,21 @@ def activate(config: pytest.Config, session: pytest.Session | None = None) -> No
         is_worker=hasattr(config, "workerinput"),
         ascii_only=ascii_only,
         money=None if money is None else Path(money),
+        remote=remote,
     )
     config.pluginmanager.register(EvalSelection(config), "plugin_eval_selection")
     if config.stash[settings_key].shard != (1, 1):
         from pytest_plugin_eval.pytest_side.shards import EvalShard
 
         config.pluginmanager.register(EvalShard(), "plugin_eval_shard")
+
+
+def _remote(config: pytest.Config, given: Mapping[str, object]) -> RemoteWorker | None:
+    if given["elsewhere"] is None:
+        return None
+    from pytest_plugin_eval.pytest_side.remote_worker import remote_worker
+
+    return remote_worker(given, rootdir=config.rootpath, here=config.invocation_params.dir)
 
 
 def _written_paths(config: pytest.Config) -> Iterator[Path]:
@@ -113,6 +128,9 @@ def _written_paths(config: pytest.Config) -> Iterator[Path]:
         place = config.getoption(name, None)
         if isinstance(place, str) and place:
             yield config.invocation_params.dir / place
+    if getattr(config, "workerinput", {}).get("plugin_eval", {}).get("elsewhere") is not None:
+        # xdist 3.8 puts its pytest into the directory of a worker elsewhere.
+        yield from (config.invocation_params.dir / name for name in ("pytest", "_pytest"))
 
 
 def _register_controller(
@@ -128,7 +146,7 @@ def _register_controller(
     if config.pluginmanager.hasplugin("xdist"):
         from pytest_plugin_eval.pytest_side.nodes import EvalNodes
 
-        nodes = EvalNodes(controller, ascii_only=ascii_only)
+        nodes = EvalNodes(config, controller, ascii_only=ascii_only)
         config.pluginmanager.register(nodes, "plugin_eval_nodes")
 
 

@@ -43,6 +43,11 @@ class SessionPlace:
         """Whether workers were told to end."""
         self._lock: FileLock | None = None
 
+    @property
+    def remote(self) -> Path:
+        """Where workers on this machine that work in another directory keep what they made."""
+        return self.path / "remote"
+
     def money(self) -> Path:
         """Return the directory, made here, in which the workers of this machine share a ledger."""
         directory = self.path / "money"

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_plugin_eval.judges.polling import Judge
     from pytest_plugin_eval.mocks.asking import Asker
     from pytest_plugin_eval.pytest_side.collector import EvalRun
+    from pytest_plugin_eval.pytest_side.remote_worker import RemoteWorker
     from pytest_plugin_eval.records.model import RunKey
     from pytest_plugin_eval.scoring.model import RunReport
     from pytest_plugin_eval.storage.space import Space
@@ -50,8 +51,12 @@ class Workbench:
         is_worker: bool,
         ascii_only: bool,
         money: Path | None = None,
+        remote: RemoteWorker | None = None,
     ) -> None:
-        """*money*: the directory of the ledger that the workers of this machine share."""
+        """*money*: the directory of the ledger that the workers of this machine share.
+
+        *remote*: of a worker elsewhere, which keeps nothing in this directory.
+        """
         self.settings = settings
         self.session_id = session_id
         """Names the session; shared by the workers of one machine."""
@@ -70,6 +75,7 @@ class Workbench:
         """Lines about what could not be cleaned up."""
         self.agent_version: str = ""
         """Of the agent that makes the runs of this process, once one was found."""
+        self.remote = remote
         self._here = here
         self._stop_early = stop_early
         self._is_worker = is_worker
@@ -113,7 +119,7 @@ class Workbench:
             from pytest_plugin_eval.records.layout import recorded_keys
 
             by_case = self._recorded[place.root] = {}
-            for key in recorded_keys(self._records_dir(place)):
+            for key in recorded_keys(self.records_dir(place)):
                 by_case.setdefault(key.case, []).append(key)
         return self._recorded[place.root].get(case, ())
 
@@ -191,17 +197,19 @@ class Workbench:
         from pytest_plugin_eval.pytest_side.results_places import open_results
 
         bases = {root: self.results_base(place) for root, place in places.items()}
-        self._results = open_results(self.settings, self.session_id, bases)
+        opened = open_results if self.remote is None else self.remote.open_results
+        self._results = opened(self.settings, self.session_id, bases)
 
     def _keeper(self, places: Mapping[Path, EvalDirectory]) -> Keeper:
         from pytest_plugin_eval.execution.keeper import Keeper
 
         # Results and recordings hold what graders look for; the agent must not find it there.
         kept = (self.suite_dir(place) / name for place in places.values() for name in KEPT)
+        mode = self.settings.mode
         return Keeper(
-            self.settings.mode,
+            mode if self.remote is None else self.remote.keeping(mode),
             results=self._results,
-            recordings={root: self._records_dir(place) for root, place in places.items()},
+            recordings={root: self.records_dir(place) for root, place in places.items()},
             space=self._space,
             hidden=(*kept, *self._results.values()),
         )
@@ -278,7 +286,8 @@ class Workbench:
             self._graded.update(zip(jobs, self._maker.reports(made), strict=True))
             if pool is not None:
                 pool.forget(*jobs)
-        return self._graded.pop(job)
+        report = self._graded.pop(job)
+        return report if self.remote is None else self.remote.as_read(report)
 
     def _together(self, job: Job) -> list[Job]:
         """Return the runs to grade at once: one, or also those to come where that costs nothing.
@@ -328,6 +337,8 @@ class Workbench:
         if self._maker is not None:
             self.left_behind = self._maker.close()
         self._give_results_free()
+        if self.remote is not None:
+            self.remote.close()
 
     def _give_results_free(self) -> None:
         if self._space is not None:
@@ -343,7 +354,8 @@ class Workbench:
         item = self._items[job]
         return self._maker.make(item.planned, item.key)
 
-    def _records_dir(self, place: EvalDirectory) -> Path:
+    def records_dir(self, place: EvalDirectory) -> Path:
+        """Return where a replay finds the records of a suite, and where recordings go."""
         named = self.settings.from_dir
         from pytest_plugin_eval.execution.keeper import RUNS
 
@@ -355,7 +367,7 @@ class Workbench:
         if self.settings.mode is Mode.REPLAY:
             from pytest_plugin_eval.agents.replay import Replay
 
-            self._sources = {root: self._records_dir(place) for root, place in places.items()}
+            self._sources = {root: self.records_dir(place) for root, place in places.items()}
             return Replay(self._sources, named=self.settings.from_dir is not None)
         from pytest_plugin_eval.agents.claude_cli import ClaudeCli
         from pytest_plugin_eval.execution.machine import check_grants

@@ -9,6 +9,7 @@ import signal
 import threading
 from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -24,6 +25,9 @@ from pytest_plugin_eval.pytest_side.stash import collection_key, workbench_key
 from pytest_plugin_eval.pytest_side.state import CollectionState
 from pytest_plugin_eval.reports.plan import CasePlan
 
+if TYPE_CHECKING:
+    from pytest_plugin_eval.pytest_side.remote_worker import RemoteWorker
+
 __all__ = ["EvalWorker", "received_state"]
 
 
@@ -37,29 +41,48 @@ class EvalWorker:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
 
+    @property
+    def _remote(self) -> RemoteWorker | None:
+        return self._config.stash[workbench_key].remote
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)  # around what sends the report
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None]:
+        """Send the files of a run along, where the controller cannot find them."""
+        payload, remote = getattr(report, "eval_run", None), self._remote
+        if payload is None or remote is None:
+            return (yield)
+        payload["files"], notes = remote.parcel()
+        payload["run"]["notes"] += notes
+        yield
+        remote.forget()
+        return None
+
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Leave what an interrupted worker cannot send, once results can be written."""
         place, bench = self._place, self._config.stash[workbench_key]
         if place is not None and bench.results and not (place / FACTS).exists():
             leave_facts(
                 place,
-                {
-                    "parcel": self._parcel(),
-                    "results": {str(root): str(path) for root, path in bench.results.items()},
-                    "cases": _selected_cases(session.items),
-                },
+                self._as_read(
+                    {
+                        "parcel": self._parcel(),
+                        "results": {str(root): str(path) for root, path in bench.results.items()},
+                        "cases": _selected_cases(session.items),
+                    }
+                ),
             )
 
     # Around what ends the runs in flight, so that a further signal does not end that.
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
         """Have the controller's signal end the run in hand in order, its agent included."""
-        place = self._place if self._config.stash[collection_key].plans else None
+        has_runs = bool(self._config.stash[collection_key].plans)
+        place = self._place if has_runs else None
         if place is not None:
             leave_process(place)
         with (
             SessionSignals(once=True),
-            _ended_with_parent() if place is not None else contextlib.nullcontext(),
+            _ended_with_parent() if has_runs else contextlib.nullcontext(),
         ):
             try:
                 return (yield)
@@ -70,13 +93,19 @@ class EvalWorker:
     def pytest_sessionfinish(self) -> None:
         """Put what collection found into xdist's own parcel (decisions, 22)."""
         output: dict[str, object] = self._config.workeroutput  # type: ignore[attr-defined]  # xdist's
-        output["plugin_eval"] = self._parcel()
+        output["plugin_eval"] = self._as_read(self._parcel())
 
     @property
     def _place(self) -> Path | None:
         """Where the processes of the session meet; ``None`` on another machine."""
         place = self._config.workerinput["plugin_eval"]["processes"]  # type: ignore[attr-defined]
         return None if place is None else Path(place)
+
+    def _as_read(self, plain: dict[str, object]) -> dict[str, object]:
+        """Return plain data by the paths of the controller."""
+        read = plain if self._remote is None else self._remote.plain_as_read(plain)
+        assert isinstance(read, dict)
+        return read
 
     def _parcel(self) -> dict[str, object]:
         state = self._config.stash[collection_key]
