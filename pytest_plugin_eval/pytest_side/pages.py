@@ -31,27 +31,40 @@ def write_pages(
     several: bool,
 ) -> None:
     """Write the report of a suite to its results *directory* and where else it is asked for."""
-    from pytest_plugin_eval.reports.html import HtmlReport, RecordFiles, write_report
-    from pytest_plugin_eval.reports.verdict import conclusion
-
     settings = config.stash[settings_key]
-    further = () if several else controller.scorer.missed
-    report = HtmlReport(
-        suite,
-        records=RecordFiles(config.rootpath),
-        quality=controller.quality.get(suite.info.root, ()),
-        verdict=conclusion(suite, report_only=settings.report_only, further=further),
-    )
     for page in _places(suite, directory, settings, several=several):
         try:
-            # Not worth a wait for the disk: `plugin-eval report` makes it again.
-            write_report(report, page, partial(write_text, durable=False))
+            _write(suite, page, controller, config, several=several)
         except OSError as error:
             controller.unwritten.append(f"{page}: {error.strerror}")
         except Exception as error:  # noqa: BLE001 - border: a report file; runs were paid for
             controller.unwritten.append(f"{page}: {type(error).__name__}: {error}")
         else:
             controller.written.append(page)
+
+
+def _write(
+    suite: SuiteResult,
+    page: Path,
+    controller: EvalController,
+    config: pytest.Config,
+    *,
+    several: bool,
+) -> None:
+    from pytest_plugin_eval.reports.html import HtmlReport, RecordFiles, write_report
+    from pytest_plugin_eval.reports.verdict import conclusion
+
+    # Which of several suites they are of, the words for people do not tell.
+    further = () if several else controller.scorer.missed
+    report_only = config.stash[settings_key].report_only
+    report = HtmlReport(
+        suite,
+        records=RecordFiles(config.rootpath),
+        quality=controller.quality.get(suite.info.root, ()),
+        verdict=conclusion(suite, report_only=report_only, further=further),
+    )
+    # Not worth a wait for the disk: `plugin-eval report` makes it again.
+    write_report(report, page, partial(write_text, durable=False))
 
 
 def _places(

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pytest_plugin_eval.records.model import RunKey
+from pytest_plugin_eval.reports.causes import case_cause_text
 from pytest_plugin_eval.reports.columns import signed
 from pytest_plugin_eval.reports.html_anchors import Anchors, case_anchor
 from pytest_plugin_eval.reports.html_model import CaseView, Fact, GraderView, StripRow
@@ -13,6 +14,7 @@ from pytest_plugin_eval.reports.html_runs import run_view, verdict_note
 from pytest_plugin_eval.reports.money import money
 from pytest_plugin_eval.reports.run_lines import run_name
 from pytest_plugin_eval.reports.table import case_reasons
+from pytest_plugin_eval.scoring.causes import case_causes
 from pytest_plugin_eval.scoring.costs import runs_cost
 from pytest_plugin_eval.scoring.hints import judge_hints
 from pytest_plugin_eval.scoring.model import CaseResult, RunReport, Verdict, VerdictStatus
@@ -93,6 +95,7 @@ def _number(value: float | None) -> str:
 
 
 def _reasons(case: CaseResult, threshold: float) -> Iterator[str]:
+    yield from (case_cause_text(cause, case) for cause in case_causes(case, threshold))
     start = f"{case.info.name}: "
     yield from (reason.removeprefix(start) for reason in case_reasons(case, threshold))
     if case.withheld and case.without_runs:

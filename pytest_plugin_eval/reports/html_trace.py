@@ -35,6 +35,9 @@ class Kind(StrEnum):
     END = "end"
 
 
+_BEFORE_THE_NEXT = {Kind.START, Kind.RESULT, Kind.ERROR}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One event of a transcript."""
@@ -116,14 +119,17 @@ def _call_name(calls: Sequence[Step], number: int) -> str:
 
 
 def _divided(one: Transcript, number: int) -> Transcript:
-    """Return a transcript divided at a call, counted from 0, or at its end."""
+    """Return a transcript divided at a call, counted from 0, or behind its last call's result."""
     steps = one.steps
     places = [i for i, step in enumerate(steps) if step.kind is Kind.CALL]
-    if number >= len(places):
-        return one
-    place = places[number]
-    marked = replace(steps[place], differs=True)
-    return replace(one, before=steps[:place], after=(marked, *steps[place + 1 :]))
+    if number < len(places):
+        place = places[number]
+        marked = replace(steps[place], differs=True)
+        return replace(one, before=steps[:place], after=(marked, *steps[place + 1 :]))
+    place = places[-1] + 1 if places else 0
+    while place < len(steps) and steps[place].kind in _BEFORE_THE_NEXT:
+        place += 1
+    return replace(one, before=steps[:place], after=steps[place:])
 
 
 def _steps(trace: Trace) -> Iterator[Step]:

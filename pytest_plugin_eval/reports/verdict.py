@@ -1,22 +1,17 @@
-"""Why a session ended with the exit status that it has, in one sentence."""
+"""What one suite comes to: its exit status, and why, in the words of the session's last line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pytest_plugin_eval.reports.last_word import Ended, last_word
 from pytest_plugin_eval.scoring.model import SuiteResult
-from pytest_plugin_eval.text import decimals, plural
 
 __all__ = ["Conclusion", "Standing", "conclusion"]
 
-NAMED_CASES = 5
-_STOPPED = {
-    "interrupted": "the session was interrupted",
-    "auth_failed": "the credentials were refused",
-    "cost_ceiling": "the cost ceiling was reached",
-}
+_STOPPED = frozenset({"interrupted", "auth_failed", "cost_ceiling"})
 
 
 class Standing(StrEnum):
@@ -42,53 +37,31 @@ def conclusion(
 ) -> Conclusion:
     """Return what the suite comes to by itself; decisions, 11.
 
-    *further* are other reasons to fail, such as a composite score below the smallest one asked for.
-    With *report_only* no score fails anything.
+    *further* are composite scores below the smallest one asked for, a sentence each. With
+    *report_only* no score fails anything.
     """
-    stopped = _STOPPED.get(suite.partial_reason or "")
-    reasons = [*_problems(suite)]
-    scores = [*_missed(suite), *further]
-    if not report_only:
-        reasons += scores
-    if stopped is not None:
-        return _concluded(2, Standing.INCOMPLETE, [stopped, *reasons])
-    if reasons:
-        return _concluded(1, Standing.FAILED, reasons)
-    if not suite.cases:
-        return _concluded(5, Standing.INCOMPLETE, ["no case was run"])
-    if scores:
-        return _concluded(0, Standing.PASSED, ["scores are only reported", *scores])
-    return _concluded(0, Standing.PASSED, [_praise(suite)])
+    status = _status(suite, report_only=report_only, further=further)
+    ended = Ended(
+        status=status,
+        cases=suite.cases,
+        threshold=suite.info.threshold,
+        min_delta=suite.info.min_delta,
+        report_only=report_only,
+        partial_reason=suite.partial_reason,
+        broken=len(suite.load_errors),
+        quality=tuple(further),
+    )
+    standing = {0: Standing.PASSED, 1: Standing.FAILED}.get(status, Standing.INCOMPLETE)
+    text = last_word(ended).removeprefix(f"exit status {status}: ")
+    return Conclusion(status=status, standing=standing, text=text)
 
 
-def _concluded(status: int, standing: Standing, reasons: Sequence[str]) -> Conclusion:
-    return Conclusion(status=status, standing=standing, text="; ".join(reasons))
-
-
-def _problems(suite: SuiteResult) -> Iterator[str]:
-    if suite.load_errors:
-        yield plural(len(suite.load_errors), "load error")
+def _status(suite: SuiteResult, *, report_only: bool, further: Sequence[str]) -> int:
     runs = [run for case in suite.cases for run in case.runs]
-    lost = sum(not run.measured for run in runs)
-    if lost:
-        were = "was" if lost == 1 else "were"
-        yield f"{lost} of {plural(len(runs), 'run')} {were} not measured"
-    elif suite.partial_reason == "not_measured":
-        yield "not every planned run was made"
-
-
-def _missed(suite: SuiteResult) -> Iterator[str]:
-    missed = [case.info.name for case in suite.cases if not case.passed]
-    if missed:
-        named = ", ".join(missed[:NAMED_CASES])
-        more = f" and {len(missed) - NAMED_CASES} more" if len(missed) > NAMED_CASES else ""
-        yield f"{len(missed)} of {plural(len(suite.cases), 'case')} did not pass: {named}{more}"
-
-
-def _praise(suite: SuiteResult) -> str:
-    count, threshold = len(suite.cases), decimals(suite.info.threshold)
-    who = "the one case" if count == 1 else f"all {count} cases"
-    text = f"{who} reached the threshold of {threshold}"
-    if suite.info.min_delta is not None:
-        text += f" and a Δ of {suite.info.min_delta:g}"
-    return text
+    if suite.partial_reason in _STOPPED:
+        return 2
+    if suite.load_errors or suite.partial_reason or not all(run.measured for run in runs):
+        return 1
+    if not report_only and (further or not all(case.passed for case in suite.cases)):
+        return 1
+    return 0 if suite.cases else 5

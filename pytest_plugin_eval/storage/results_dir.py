@@ -36,7 +36,8 @@ A_MINUTE_S = 60.0
 _RUNS = "runs"
 _DOCUMENT = "aggregate-result.json"
 _RESCORED = "rescored"
-_PARTS = (_RUNS, _DOCUMENT, SESSION_FILE, _RESCORED)
+_PAGES = ("report.html", "report-files")
+_PARTS = (_RUNS, _DOCUMENT, *_PAGES, SESSION_FILE, _RESCORED)
 """What a session leaves, and what `plugin-eval rescore` adds; it is moved away for the next session
 in the same directory."""
 

@@ -229,7 +229,7 @@ def test_interrupted_workers_lose_nothing_that_was_paid(
     assert first["partialReason"] == "interrupted"
     (case,) = first["cases"]
     assert [run["ending"] for run in case["arms"]["with"]] == ["interrupted"] * 2
-    assert left == ["aggregate-result.json", "runs", "session.json"]
+    assert left == ["aggregate-result.json", "report.html", "runs", "session.json"]
     assert "continue with: the same command and --eval-resume=" in output
     assert "of workers that died" not in output
     assert status == 0, resumed

@@ -32,6 +32,7 @@ def test_live_session_keeps_every_record_in_its_results(suite: Suite, agent: Sta
     files = sorted(p.relative_to(_results(suite)).as_posix() for p in _results(suite).rglob("*.*"))
     assert files == [
         "aggregate-result.json",
+        "report.html",
         "runs/evals/group/first/with-1.jsonl",
         "runs/evals/group/first/with-2.jsonl",
         "runs/evals/group/first/without-1.jsonl",
@@ -207,7 +208,8 @@ def test_results_are_written_where_the_options_say(suite: Suite, workers: str) -
 
     suite.replay("evals", "--eval-results-dir", str(out), "--eval-json", str(copy), "-n", workers)
 
-    assert [path.name for path in out.iterdir()] == ["aggregate-result.json"]
+    names = ["aggregate-result.json", "report.html"]
+    assert sorted(path.name for path in out.iterdir()) == names
     assert copy.read_text(encoding="utf-8") == (out / "aggregate-result.json").read_text("utf-8")
     assert not (suite.evals / "results").exists()
 

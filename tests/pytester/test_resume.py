@@ -44,7 +44,8 @@ def test_more_runs_are_added_to_those_that_are_there(suite: Suite, agent: StandI
     assert [(one.key.arm.value, one.key.number) for one in agent.requests] == [
         ("with", 1), ("without", 1), ("with", 2), ("without", 2)
     ]  # fmt: skip
-    assert _names(_results(suite)) == {"aggregate-result.json", "runs", "session.json"}
+    names = {"aggregate-result.json", "report.html", "runs", "session.json"}
+    assert _names(_results(suite)) == names
 
 
 @pytest.mark.parametrize("ceiling", ["0", "0.3"], ids=["no run made", "runs made"])

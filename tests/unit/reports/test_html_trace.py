@@ -168,3 +168,14 @@ def _marked(shown: Transcript) -> str | None:
     first = next(iter(shown.after), Step(kind=Kind.END, text=""))
     assert sum(step.differs for step in shown.steps) == first.differs
     return first.tool or None
+
+
+def test_arm_without_a_further_call_is_divided_behind_its_last() -> None:
+    lines = (_start("/run"), called("Read", path="a"), result_line("ok"))
+    with_run = _shown(*lines, called("Skill", skill="x"))
+    without_run = _shown(*lines, said("done"))
+
+    first, second, _ = first_difference(with_run, without_run)
+
+    assert len(first.before) == len(second.before) == 3
+    assert [step.text for step in second.after] == ["done"]

@@ -30,37 +30,37 @@ def _suite(
 @pytest.mark.parametrize(
     ("suite", "status", "standing", "text"),
     [
-        (_suite("PP"), 0, "passed", "all 2 cases reached the threshold of 1.00"),
-        (_suite("P"), 0, "passed", "the one case reached the threshold of 1.00"),
+        (_suite("PP"), 0, "passed", "each of the 2 cases met its threshold"),
+        (_suite("P"), 0, "passed", "the one case met its threshold"),
         (
             _suite("P", min_delta=0.25),
             0,
             "passed",
-            "the one case reached the threshold of 1.00 and a Δ of 0.25",
+            "the one case met its threshold and the Δ asked for",
         ),
-        (_suite("PF"), 1, "failed", "1 of 2 cases did not pass: c2"),
+        (_suite("PF"), 1, "failed", "1 of 2 cases missed the threshold (c2)"),
         (
             _suite("FFFFFFF"),
             1,
             "failed",
-            "7 of 7 cases did not pass: c1, c2, c3, c4, c5 and 2 more",
+            "7 of 7 cases missed the threshold (c1, c2, c3, c4, c5 and 2 more)",
         ),
         (
             _suite("Px", partial="not_measured"),
             1,
             "failed",
-            "1 of 2 runs was not measured; 1 of 2 cases did not pass: c2",
+            "1 of 2 runs was not measured (c2)",
         ),
-        (_suite("P", partial="not_measured"), 1, "failed", "not every planned run was made"),
-        (_suite("P", errors=("x: bad",)), 1, "failed", "1 load error"),
+        (_suite("P", partial="not_measured"), 1, "failed", "not every run could be made"),
+        (_suite("P", errors=("x: bad",)), 1, "failed", "1 case did not load"),
         (
             _suite("PF", partial="cost_ceiling"),
             2,
             "incomplete",
-            "the cost ceiling was reached; 1 of 2 cases did not pass: c2",
+            "the cost ceiling was reached; 1 of 2 cases missed the threshold (c2)",
         ),
         (_suite("P", partial="interrupted"), 2, "incomplete", "the session was interrupted"),
-        (_suite("P", partial="auth_failed"), 2, "incomplete", "the credentials were refused"),
+        (_suite("P", partial="auth_failed"), 2, "incomplete", "the credential was refused"),
         (_suite(""), 5, "incomplete", "no case was run"),
     ],
 )
@@ -80,10 +80,12 @@ def test_scores_that_are_only_reported_fail_nothing() -> None:
     found = conclusion(_suite("PF"), report_only=True)
 
     assert found.status == 0
-    assert found.text == "scores are only reported; 1 of 2 cases did not pass: c2"
+    assert found.text == (
+        "scores are only reported (--eval-report-only): 1 of 2 cases missed the threshold (c2)"
+    )
 
 
 def test_lost_runs_fail_also_where_scores_are_only_reported() -> None:
     found = conclusion(_suite("PxF", partial="not_measured"), report_only=True)
 
-    assert (found.status, found.text) == (1, "1 of 3 runs was not measured")
+    assert (found.status, found.text) == (1, "1 of 3 runs was not measured (c2)")

@@ -184,12 +184,14 @@ def test_results_of_an_earlier_session_are_moved_aside(tmp_path: Path) -> None:
         named_results_directory(out, session)
         (out / "runs").mkdir()
         (out / "aggregate-result.json").write_text(session, encoding="utf-8")
+        (out / "report.html").write_text(session, encoding="utf-8")
         release_results_directory(out)
 
+    pages = {path.parent.name: path.read_text() for path in out.rglob("report.html")}
     texts = {path.parent.name: path.read_text() for path in out.rglob("aggregate-result.json")}
-    assert texts == {"earlier-1": "a", "earlier-2": "b", "out": "c"}
+    assert texts == pages == {"earlier-1": "a", "earlier-2": "b", "out": "c"}
     assert sorted(path.name for path in out.iterdir()) == [
-        "aggregate-result.json", "earlier-1", "earlier-2", "runs"
+        "aggregate-result.json", "earlier-1", "earlier-2", "report.html", "runs"
     ]  # fmt: skip
 
 
