@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import collect, composite, idle, judging, live, mocks, quality, replay
+from benchmarks import collect, composite, idle, judging, live, mocks, page, quality, replay
 from benchmarks.report import parsed, print_goals, print_machine, print_report
 
-_ALL = (idle, collect, replay, composite, quality, live, judging, mocks)
+_ALL = (idle, collect, replay, page, composite, quality, live, judging, mocks)
 
 
 def main() -> int:

@@ -17,6 +17,7 @@ ROOT = Path(__file__).parent.parent
         "idle",
         "collect",
         "replay",
+        "page",
         "composite",
         "quality",
         *(pytest.param(name, marks=pytest.mark.agent) for name in ("live", "judging", "mocks")),
