@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ import pytest
 from pytest_plugin_eval.pytest_side.stash import settings_key
 from pytest_plugin_eval.scoring.model import SuiteResult
 from pytest_plugin_eval.settings import Settings
-from pytest_plugin_eval.storage.atomic_write import write_text
+from pytest_plugin_eval.storage.atomic_write import write_chunks
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.pytest_side.controller import EvalController
@@ -63,8 +62,13 @@ def _write(
         quality=controller.quality.get(suite.info.root, ()),
         verdict=conclusion(suite, report_only=report_only, further=further),
     )
-    # Not worth a wait for the disk: `plugin-eval report` makes it again.
-    write_report(report, page, partial(write_text, durable=False))
+    write_report(report, page, _write_chunks)
+
+
+def _write_chunks(path: Path, chunks: Iterable[str]) -> None:
+    # Not worth a wait for the disk: `plugin-eval report` makes it again. The page has no surrogates
+    # left; to look for them once more in all of a large one takes a while.
+    write_chunks(path, (chunk.encode("utf-8", "replace") for chunk in chunks), durable=False)
 
 
 def _places(
