@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from pytest_plugin_eval.pytest_side.controller import EvalController
     from pytest_plugin_eval.pytest_side.state import CollectionState
     from pytest_plugin_eval.reports.plan import CasePlan
+    from pytest_plugin_eval.scoring.model import SuiteResult
     from pytest_plugin_eval.settings import Settings
 
-__all__ = ["Collected", "collect", "exit_code", "run_evals"]
+__all__ = ["Collected", "Ended", "collect", "exit_code", "run_evals", "run_target"]
 
 _SIGNALLED = 128
 _ERROR = "ERROR: "
@@ -106,6 +107,31 @@ def collect(target: Target, options: RunOptions, *, more: Sequence[str] = ()) ->
         planned=tuple(watcher.planned),
         plans=tuple(selected_plans(state.plans, watcher.controller.cases)),
         results_base=options.output_dir or target.results_base,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """What came of a session."""
+
+    code: int
+    spent_usd: float = 0.0
+    suites: tuple[SuiteResult, ...] = ()
+    """Of which a run was made."""
+
+
+def run_target(target: Target, options: RunOptions) -> Ended:
+    """Run the cases of a target, printing what `run_evals` prints but for its last line."""
+    watcher = _Watcher()
+    with _results(target, options) as arguments, _text_out(options):
+        status = pytest.main([*_arguments(target, options), *arguments], plugins=[watcher])
+    controller = watcher.controller
+    if controller is None or status in _TOLD_BY_PYTEST:
+        return Ended(code=1)
+    return Ended(
+        code=exit_code(int(status), controller.partial_reason, controller.signal),
+        spent_usd=controller.spent_usd,
+        suites=controller.suites,
     )
 
 

@@ -6,10 +6,11 @@ import contextlib
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Self
 
 from pytest_plugin_eval.errors import EvalError
 
-__all__ = ["write_new_directory"]
+__all__ = ["NewDirectories", "write_new_directory"]
 
 
 def write_new_directory(directory: Path, files: Mapping[str, str]) -> list[Path]:
@@ -38,3 +39,63 @@ def write_new_directory(directory: Path, files: Mapping[str, str]) -> list[Path]
             raise EvalError(f"{error.filename or directory}: {error.strerror}") from error
         raise
     return written
+
+
+class NewDirectories:
+    """Directories that are there for a while: at the end all go that were not said to stay.
+
+    Nothing else is ever touched: a file goes only where it holds what was written into it, a
+    directory only when that leaves it empty.
+    """
+
+    def __init__(self) -> None:
+        self.left: tuple[Path, ...] = ()
+        """What could not be removed in the end, since somebody else changed it."""
+        self._written: dict[Path, Mapping[str, str]] = {}
+        self._made: list[Path] = []
+
+    def __enter__(self) -> Self:
+        """Begin with none."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove what was not said to stay."""
+        from pytest_plugin_eval.signals import handled
+
+        with handled(lambda *_: None):  # a second Ctrl-C would leave half of it
+            for directory, files in self._written.items():
+                _remove(directory, files)
+            for parent in reversed(self._made):
+                with contextlib.suppress(OSError):  # it holds something that stays
+                    parent.rmdir()
+        self.left = tuple(one for one in self._written if one.exists())
+
+    def write(self, directory: Path, files: Mapping[str, str]) -> None:
+        """Make a directory as `write_new_directory` does."""
+        missing = [one for one in (*directory.parents,) if not one.exists()]
+        self._made += [one for one in reversed(missing) if one not in self._made]
+        # Before it is there: an interruption may come between two instructions.
+        self._written[directory] = files
+        try:
+            write_new_directory(directory, files)
+        except EvalError:
+            del self._written[directory]
+            raise
+
+    def keep(self, directory: Path) -> None:
+        """Let a directory stay."""
+        del self._written[directory]
+
+
+def _remove(directory: Path, files: Mapping[str, str]) -> None:
+    """Remove files that hold these texts, and the directories that are empty then."""
+    parents = {directory: None}
+    for name, text in files.items():
+        path = directory / name
+        parents |= dict.fromkeys(one for one in path.parents if one.is_relative_to(directory))
+        with contextlib.suppress(OSError):
+            if path.read_bytes() == text.encode("utf-8"):
+                path.unlink()
+    for parent in sorted(parents, key=lambda one: len(one.parts), reverse=True):
+        with contextlib.suppress(OSError):  # somebody else put something there
+            parent.rmdir()
