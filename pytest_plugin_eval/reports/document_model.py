@@ -63,6 +63,9 @@ class Suite(Part):
     )
     max_cost_usd: Usd | None = Field(default=None, description="Cost ceiling.")
     shard: str | None = Field(default=None, description="Part of the suite, such as 2/4.")
+    shard_cases: int | None = Field(
+        default=None, description="Cases that all parts of the suite have together."
+    )
     not_started: list[str] | None = Field(default=None, description="Cases without a single run.")
     runs_not_started: list[NotStarted] | None = Field(
         default=None, description="Runs that were planned and not started, by case."
