@@ -33,6 +33,8 @@ class Trouble(NamedTuple):
     """Of the calls that were made in vain; ``None`` for one of unknown cost."""
     has_failed: bool = False
     """Whether a call was made and failed, rather than that none was allowed."""
+    is_credential: bool = False
+    """Whether the service refused the credential, which it may have accepted before."""
 
 
 class Answer(NamedTuple):
@@ -113,7 +115,11 @@ class Calls:
             except JudgeError as error:
                 self._heed(error)
                 if is_last or not (error.garbled or error.slow_down_until is not None):
-                    return Trouble(_told(error, request.model), has_failed=True)
+                    return Trouble(
+                        _told(error, request.model),
+                        has_failed=True,
+                        is_credential=error.status in _CREDENTIAL_STATUS,
+                    )
             except Exception as error:  # noqa: BLE001 - border: one judge call
                 return Trouble(f"{type(error).__name__}: {error}", has_failed=True)
         raise AssertionError("the last turn returns")

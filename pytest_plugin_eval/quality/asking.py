@@ -28,6 +28,7 @@ __all__ = ["Asking", "Outcome", "Question", "Said", "Tier", "Unsaid"]
 MAX_TOKENS = 4096
 REPLY_TOKENS = 700
 CHARACTERS_A_TOKEN = 4
+_REFUSED = "the service refused the credential"
 
 
 class Tier(StrEnum):
@@ -76,7 +77,10 @@ class Unsaid(NamedTuple):
     is_final: bool = False
     """Whether no other question would be answered either: no money, no time, no credential."""
     has_failed: bool = False
-    """Whether a call was made and failed, rather than that none was allowed or cut off."""
+    """Whether a call was made and failed, rather than that none was allowed or cut off.
+
+    A call whose credential was refused has not: that is no failure of what was asked about.
+    """
 
 
 Outcome: TypeAlias = Said | Unsaid
@@ -249,8 +253,11 @@ class Asking:
         if refused is not None:
             with self._lock:
                 if self._refusal is None:
-                    self._refusal = f"the service refused the credential: {refused}"
+                    self._refusal = f"{_REFUSED}: {refused}"
             return Unsaid(self._refusal, cost_usd, is_final=True)
+        if trouble.is_credential:
+            # One that was revoked or used up meanwhile says nothing about the skill.
+            return Unsaid(f"{_REFUSED}: {one_line(trouble.text)}", cost_usd)
         # Of a model without a price; the others may have one.
         is_unpriceable = trouble.refused and self._calls.at_ceiling() is None
         is_final = self._stopped.is_set() or not (trouble.has_failed or is_unpriceable)

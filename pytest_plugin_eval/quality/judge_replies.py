@@ -1,4 +1,7 @@
-"""The score in a model's reply, or why there is none. Spec: quality-score, 8 and 17 (A13)."""
+"""The JSON in a model's reply, its score, or why there is none.
+
+Spec: quality-score, 8, 9 and 17 (A13).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import NamedTuple
 
 from pytest_plugin_eval.text import cut, printable, shown, without_surrogates
 
-__all__ = ["Reading", "Unreadable", "read_object", "read_reply"]
+__all__ = ["Reading", "Unreadable", "read_object", "read_reply", "read_value"]
 
 RAW_LENGTH = 10_000
 """Of what is kept of a reply that cannot be read."""
@@ -58,6 +61,14 @@ def read_object(text: str) -> Mapping[str, object] | Unreadable:
         return _unreadable(error, text)
 
 
+def read_value(text: str) -> object | Unreadable:
+    """Return the JSON in *text*, which may be fenced."""
+    try:
+        return _value(text)
+    except _ReplyError as error:
+        return _unreadable(error, text)
+
+
 def _unreadable(error: _ReplyError, text: str) -> Unreadable:
     return Unreadable(str(error), cut(printable(without_surrogates(text)), RAW_LENGTH))
 
@@ -65,15 +76,15 @@ def _unreadable(error: _ReplyError, text: str) -> Unreadable:
 def _object(text: str) -> Mapping[str, object]:
     if not text.strip():
         raise _ReplyError("the reply is empty, expected a JSON object")
-    if len(text) > LONGEST:
-        raise _ReplyError(f"the reply has {len(text)} characters, expected at most {LONGEST}")
-    value = _json(text)
+    value = _value(text)
     if not isinstance(value, dict):
         raise _ReplyError(f"the reply is {shown(value)}, expected a JSON object")
     return value
 
 
-def _json(text: str) -> object:
+def _value(text: str) -> object:
+    if len(text) > LONGEST:
+        raise _ReplyError(f"the reply has {len(text)} characters, expected at most {LONGEST}")
     try:
         # An object that quotes a fenced block has none of its own.
         return _parsed(text)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING
 
 from pytest_plugin_eval.judges.prompt import mark_of, quoted
 from pytest_plugin_eval.quality.asking import Question, Tier
+from pytest_plugin_eval.quality.judge_replies import read_value
 from pytest_plugin_eval.text import one_line
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ _RUN_SYSTEM = (
     "tools: whatever you would write to a file, write into your answer."
 )
 
-_FENCED = re.compile(r"```(?:json)?(.*?)```", re.DOTALL | re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n\s*\n")
 
 _TEMPLATES = (
@@ -71,9 +70,7 @@ def prompts_question(skill: SkillSource) -> Question:
 
 def read_prompts(text: str) -> tuple[str, ...] | None:
     """Return the first 15 prompts of a reply; ``None`` unless it is a list of 5 or more texts."""
-    found = _parsed(text)
-    if found is None and (fenced := _FENCED.search(text)):
-        found = _parsed(fenced.group(1))
+    found = read_value(text)
     if not isinstance(found, list):
         return None
     prompts = [item for item in found if isinstance(item, str) and item.strip()]
@@ -101,13 +98,6 @@ def run_question(skill: SkillSource, prompt: str) -> Question:
         max_tokens=RUN_MAX_TOKENS,
         reply_tokens=RUN_REPLY_TOKENS,
     )
-
-
-def _parsed(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _name(skill: SkillSource) -> str:

@@ -207,6 +207,19 @@ def test_refused_credential_stops_the_rest() -> None:
     assert asking.refused_credential == told
 
 
+@pytest.mark.parametrize("status", [401, 403])
+def test_credential_that_is_revoked_meanwhile_is_told_and_no_failure(status: int) -> None:
+    revoked = JudgeError("re\nvoked", status=status)
+    asking = asking_of(FakeBackend("Hm.", revoked, "Hm."))
+
+    outcomes = asking.ask_all([_question()] * 3, concurrency=1)
+
+    said = Said("Hm.", "judge-1-served", 0, 0.25)
+    told = "the service refused the credential: re voked"
+    assert outcomes == [said, Unsaid(told, 0.0), said]
+    assert asking.refused_credential is None
+
+
 @pytest.mark.parametrize(
     ("failure", "cost_usd", "has_failed"),
     [

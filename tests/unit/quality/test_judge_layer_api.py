@@ -195,7 +195,7 @@ def test_refused_credential_is_told_once_and_stops_the_rest(
     assert asking.refused_credential is not None
 
 
-def test_credential_refused_later_is_a_failure_like_others(
+def test_credential_refused_later_leaves_what_was_answered(
     scripted_api: StartApi, judging: _Judging
 ) -> None:
     api = scripted_api(_answers(orchestration=error(401, "expired")))
@@ -203,7 +203,10 @@ def test_credential_refused_later_is_a_failure_like_others(
 
     layer = judging.layer(asking)
 
-    assert layer.problems == ("judge: orchestration_fitness not measured: HTTP 401: expired",)
+    assert layer.problems == (
+        "judge: orchestration_fitness not measured: the service refused the credential:"
+        " HTTP 401: expired",
+    )
     assert asking.refused_credential is None
 
 

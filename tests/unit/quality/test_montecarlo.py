@@ -414,12 +414,34 @@ def test_refused_credential_is_one_request(w1: SkillSource) -> None:
     )
 
 
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_credential_that_is_revoked_meanwhile_is_no_failure_of_the_skill(
+    status: int, concurrency: int, w1: SkillSource
+) -> None:
+    revoked = JudgeError("revoked", status=status)
+    backend = RunsBackend(lambda run: revoked if run == 7 else _good(run))
+
+    layer = monte_carlo_layer(w1, asking_of(backend), n=50, concurrency=concurrency)
+
+    made = layer.metadata["n_runs"]
+    assert isinstance(made, int)
+    assert 7 <= made < 7 + concurrency
+    assert _counts(layer) == (50, made, 50 - made, made, 0)
+    assert layer.dimensions[Dimension.ROBUSTNESS] == 1
+    assert layer.problems == (
+        f"monte_carlo: {50 - made} of 50 runs not made: the service refused the credential:"
+        " revoked",
+    )
+
+
 def test_credential_that_is_refused_to_the_runs_alone_ends_them(w1: SkillSource) -> None:
     backend = RunsBackend(lambda _: REFUSED)
 
     layer = monte_carlo_layer(w1, asking_of(backend), n=50, concurrency=1)
 
-    assert (len(backend.runs), layer.has_measured) == (3, False)
+    assert (len(backend.runs), layer.has_measured) == (1, False)
+    assert _counts(layer) == (50, 0, 50, 0, 0)
 
 
 def test_pause_longer_than_a_session_waits_ends_the_runs(w1: SkillSource) -> None:

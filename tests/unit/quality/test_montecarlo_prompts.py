@@ -37,6 +37,7 @@ def _skill_text(description: str, name: str = "demo") -> str:
         ),
         pytest.param(json.dumps(["```x```", *FIVE]), ["```x```", *FIVE], id="fences in prompts"),
         pytest.param(json.dumps([*FIVE, "", " \n", 7, None, ["f"]]), FIVE, id="others left out"),
+        pytest.param(json.dumps(["\ud800", *FIVE]), ["\ufffd", *FIVE], id="lone surrogate"),
     ],
 )
 def test_prompts_are_read(text: str, prompts: list[str]) -> None:
