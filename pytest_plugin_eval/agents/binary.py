@@ -21,7 +21,7 @@ OLDEST_GIT = (2, 31)
 QUESTION_TIMEOUT_S = 60
 
 _NAME = "claude.exe" if sys.platform == "win32" else "claude"
-_UPGRADE = "upgrade with 'claude update' or name another one with --eval-agent-path"
+_UPGRADE = "upgrade with 'claude update' or name another one with pytest's --eval-agent-path"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ def _located(agent_path: Path | None, env: Mapping[str, str]) -> tuple[Path, str
         return bundled, "of the Python package claude-agent-sdk"
     raise AgentError(
         "claude: no agent binary on PATH, install Claude Code or pip install"
-        " 'pytest-plugin-eval[claude]', or name one with --eval-agent-path"
+        " 'pytest-plugin-eval[claude]', or name one with pytest's --eval-agent-path"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pytest_plugin_eval.cli.score import warn_of
-from pytest_plugin_eval.cli.score_output import Output, is_terminal, write_lines, write_text
+from pytest_plugin_eval.cli.score_output import Output, format_of, write_lines, write_text
 from pytest_plugin_eval.cli.score_session import Interrupted, Models, asking, say
 from pytest_plugin_eval.errors import QualityError
 from pytest_plugin_eval.quality.model import QualityReport
@@ -29,6 +29,7 @@ def compare(a: str, b: str, *, options: ScoreOptions, models: Models, output: Ou
             say(f"Error: {error}")
     if len(sources) < len((a, b)):
         return FAILED
+    output = format_of(output)
     reports: list[QualityReport] = []
     try:
         with asking(sources, options, models) as asks:
@@ -37,7 +38,7 @@ def compare(a: str, b: str, *, options: ScoreOptions, models: Models, output: Ou
                 warn_of(reports[-1])
     except Interrupted as interrupted:
         return interrupted.exit_code
-    _print(compared(*reports), output or (Output.TABLE if is_terminal() else Output.MARKDOWN))
+    _print(compared(*reports), output)
     return 0
 
 

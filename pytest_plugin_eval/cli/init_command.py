@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from pytest_plugin_eval.cli.score_options import DEFAULT_CORPUS, ScoreCommand
+from pytest_plugin_eval.cli.score_options import DEFAULT_CORPUS, ScoreCommand, own_path
 
 __all__ = ["init"]
 
@@ -28,6 +28,7 @@ def init(source: str, corpus_dir: str) -> int:
     """
     from pathlib import Path
 
+    from pytest_plugin_eval.cli.score_output import write_text
     from pytest_plugin_eval.cli.score_session import say
     from pytest_plugin_eval.errors import QualityError
     from pytest_plugin_eval.quality.corpus import INDEX_FILE, build_index, index_text
@@ -37,11 +38,11 @@ def init(source: str, corpus_dir: str) -> int:
     index = build_index(Path(source))
     for problem in index.problems:
         say(f"warning: {problem}")
-    file = Path(corpus_dir).expanduser() / INDEX_FILE
+    file = own_path(corpus_dir) / INDEX_FILE
     try:
         write_bytes(file, index_text(index).encode())
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise QualityError(f"{file}: the index cannot be written: {reason}") from error
-    click.echo(f"{plural(len(index.entries), 'skill')} in {file}")
+    write_text(f"{plural(len(index.entries), 'skill')} in {file}\n")
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TextIO
 
 from pytest_plugin_eval.errors import QualityError
 from pytest_plugin_eval.quality.given_replies import GivenReplies, read_given
@@ -29,7 +29,7 @@ def replies_in(file: str, target: str) -> GivenReplies:
         )
     origin = "stdin" if file == STDIN else file
     try:
-        data = _read(sys.stdin.buffer) if file == STDIN else _read_file(Path(file))
+        data = _read_stdin() if file == STDIN else _read_file(Path(file))
         return read_given(data.decode("utf-8-sig"), origin)
     except OSError as error:
         raise QualityError(f"{one_line(origin)}: cannot be read: {error.strerror}") from error
@@ -37,6 +37,13 @@ def replies_in(file: str, target: str) -> GivenReplies:
         raise QualityError(
             f"{one_line(origin)}: byte {error.start} is not UTF-8, expected JSON in UTF-8"
         ) from error
+
+
+def _read_stdin() -> bytes:
+    stdin: TextIO | None = sys.stdin  # Python has none where the shell closed it
+    if stdin is None:
+        raise QualityError("stdin: is closed, expected the replies of a judge")
+    return _read(stdin.buffer)
 
 
 def _read_file(path: Path) -> bytes:

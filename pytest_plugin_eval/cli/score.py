@@ -10,8 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from pytest_plugin_eval.cli.score_output import Output, is_terminal, write_lines, write_text
-from pytest_plugin_eval.cli.score_session import INSTALL, Interrupted, Models, asking, say
+from pytest_plugin_eval.cli.score_output import Output, format_of, write_lines, write_text
+from pytest_plugin_eval.cli.score_session import Interrupted, Models, asking, missing_client, say
 from pytest_plugin_eval.errors import QualityError
 from pytest_plugin_eval.quality.composite import settled
 from pytest_plugin_eval.quality.model import Layer, LayerResult, QualityReport, Target
@@ -52,7 +52,7 @@ def score(request: ScoreRequest) -> int:
     """Score the targets, print the reports and return the exit code.
 
     0, or 1 when a composite is below the threshold, or 2 when a target cannot be scored. Raises
-    `QualityError` when the corpus cannot be read: before anything is spent.
+    `QualityError` when the corpus cannot be read, or nothing be printed: before anything is spent.
     """
     wanted = request.wanted
     corpus = _Corpus(wanted.corpus) if wanted.corpus is not None else None
@@ -62,13 +62,20 @@ def score(request: ScoreRequest) -> int:
     if options.depth is not Depth.QUICK:
         sources = list(sources)  # what is asked of models is told before; else one at a time
     reports: list[QualityReport] = []
+    asked: dict[Path, QualityReport] = {}
     code = 0
     try:
         with asking(sources, options, request.models) as asks:
             for path, source in sources:
                 told = _teller(path) if wanted.verbose else _silent
+                if source.path in asked:
+                    # One skill by another spelling: what models say of it is paid for already.
+                    reports.append(replace(asked[source.path], path=path, cost_usd=0.0))
+                    continue
                 reports.append(score_source(source, path, options, asking=asks, on_layer=told))
                 warn_of(reports[-1])
+                if asks is not None and reports[-1].target is Target.SKILL:
+                    asked[source.path] = reports[-1]
         code = 0 if len(reports) == len(request.paths) else FAILED
     except Interrupted as interrupted:
         code = interrupted.exit_code
@@ -90,7 +97,7 @@ def warn_of(report: QualityReport) -> None:
     missing = judge.metadata.get("unmeasured") if judge is not None else None
     if judge is not None and isinstance(missing, Sequence) and missing:
         names = ", ".join(map(str, missing))
-        cure = "" if "replies_from" in judge.metadata else f"; {INSTALL}"
+        cure = "" if "replies_from" in judge.metadata else missing_client()
         say(f"warning: {report.path}: the judge left {names} unmeasured{cure}")
 
 
@@ -144,7 +151,7 @@ class _Printer:
     def __init__(self, wanted: Wanted, *, as_list: bool) -> None:
         self._wanted = wanted
         self._as_list = as_list
-        self._output = wanted.output or (Output.TABLE if is_terminal() else Output.MARKDOWN)
+        self._output = format_of(wanted.output)
         is_page = self._output is Output.HTML
         self._explain = is_page if wanted.explain is None else wanted.explain
 

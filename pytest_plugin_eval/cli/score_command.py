@@ -14,6 +14,7 @@ from pytest_plugin_eval.cli.score_options import (
     depth_option,
     finite,
     output_option,
+    own_path,
 )
 from pytest_plugin_eval.settings import Depth
 
@@ -45,7 +46,6 @@ def run_score(
     *replies*: a file with the replies of a judge.
     """
     from dataclasses import replace
-    from pathlib import Path
 
     from pytest_plugin_eval.cli.score import ScoreRequest, Wanted
     from pytest_plugin_eval.cli.score import score as score_all
@@ -68,7 +68,7 @@ def run_score(
                 verbose=bool(given["verbose"]),
                 explain=None if explain is None else bool(explain),
                 threshold=threshold if isinstance(threshold, float) else None,
-                corpus=Path(str(corpus)).expanduser() if corpus is not None else None,
+                corpus=own_path(str(corpus)) if corpus is not None else None,
             ),
         )
     )

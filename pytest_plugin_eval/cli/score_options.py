@@ -6,19 +6,32 @@ import contextlib
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from pytest_plugin_eval.errors import EvalError
+from pytest_plugin_eval.errors import EvalError, QualityError
 from pytest_plugin_eval.settings import Depth
-from pytest_plugin_eval.text import shown
+from pytest_plugin_eval.text import one_line, shown
 
-__all__ = ["DEFAULT_CORPUS", "ScoreCommand", "asking_options", "depth_option", "output_option"]
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = [
+    "DEFAULT_CORPUS",
+    "ScoreCommand",
+    "asking_options",
+    "depth_option",
+    "finite",
+    "output_option",
+    "own_path",
+]
 
 DEFAULT_CORPUS = "~/.plugineval/corpus"
 USAGE = 2
 ALL = "all"
+MOST_DIGITS = 18
+"""Of a number of characters; Python refuses to read those of thousands."""
 
 C = TypeVar("C", bound=Callable[..., object])
 
@@ -85,9 +98,20 @@ def asking_options(command: C) -> C:
 def _characters(ctx: click.Context, param: click.Parameter, value: str) -> int | None:  # noqa: ARG001 -- click's
     if value == ALL:
         return None
-    if not value.isascii() or not value.isdigit() or int(value) < 1:
+    is_number = value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS
+    if not is_number or int(value) < 1:
         raise click.BadParameter(f"expected a whole number above 0, or {ALL}, got {shown(value)}")
     return int(value)
+
+
+def own_path(text: str) -> Path:
+    """Return a path in which ``~`` is a home directory; raises `QualityError` for nobody's."""
+    from pathlib import Path
+
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise QualityError(f"{one_line(text)}: no such home directory, expected a path") from error
 
 
 def finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:  # noqa: ARG001 -- click's

@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from pytest_plugin_eval.quality.asking import Asking
     from pytest_plugin_eval.spending.ledger import Ledger
 
-__all__ = ["Interrupted", "Models", "asking", "say"]
+__all__ = ["Interrupted", "Models", "asking", "missing_client", "say"]
 
 EXPERIMENTAL = (
     "note: the judge and Monte Carlo layers are experimental: their numbers are a model's, and "
     "differ from one time to the next"
 )
-INSTALL = "pip install 'pytest-plugin-eval[judge]' brings the client that a judge is asked with"
+INSTALL = "; pip install 'pytest-plugin-eval[judge]' brings the client that a judge is asked with"
+NEEDED_BY = "the judge and Monte Carlo layers"
 _SIGNALLED = 128
 
 
@@ -67,13 +68,14 @@ def asking(
         return
     from pytest_plugin_eval.spending.ledger import Ledger
 
-    skills = [source for _, source in sources if isinstance(source, SkillSource)]
+    # By directory: one that is spelt in several ways is asked about once.
+    skills = {source.path: source for _, source in sources if isinstance(source, SkillSource)}
     ledger = Ledger(models.max_cost_usd)
     asks = _asking(ledger, models)
     try:
         with _interruptible():
             if skills:
-                _announce(skills, options, asks)
+                _announce(tuple(skills.values()), options, asks)
             yield asks
     finally:
         asks.close()
@@ -94,6 +96,7 @@ def _asking(ledger: Ledger, models: Models) -> Asking:
             agent_path=None,
             run_root=None,
             slow_down=limiter.slow_down,
+            needed_by=NEEDED_BY,
         ),
         ledger=ledger,
         limiter=limiter,
@@ -124,9 +127,17 @@ def _interruptible() -> Iterator[None]:
         raise Interrupted(received[0] if received else signal.SIGINT) from None
 
 
+def missing_client() -> str:
+    """Return how to install the client of the judge, empty where it is there already."""
+    from pytest_plugin_eval.judges.anthropic_sdk import has_client
+
+    return "" if has_client() else INSTALL
+
+
 def say(text: str) -> None:
-    """Print a line on stderr, whatever is in it."""
-    click.echo(without_surrogates(one_line(text)), err=True)
+    """Print a line on stderr, whatever is in it, and whether or not anybody reads it."""
+    with contextlib.suppress(OSError):  # what was paid for is not given up for a note
+        click.echo(without_surrogates(one_line(text)), err=True)
 
 
 def _announce(skills: Sequence[SkillSource], options: ScoreOptions, asks: Asking) -> None:

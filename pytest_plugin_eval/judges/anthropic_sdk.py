@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     Block: TypeAlias = TextBlockParam | ImageBlockParam
     MediaType: TypeAlias = Literal["image/jpeg", "image/png", "image/gif", "image/webp"]
 
-__all__ = ["AnthropicSdk", "obstacle"]
+__all__ = ["AnthropicSdk", "has_client", "obstacle"]
 
 LONGEST_SLEEP_S = 60.0
 """A longer pause that the service asks for is not slept in the package: the caller hears of it."""
@@ -77,6 +77,11 @@ def obstacle(env: Mapping[str, str]) -> str | None:
     elif not (env.get("ANTHROPIC_AUTH_TOKEN") or env.get("ANTHROPIC_API_KEY")):
         missing.append("set ANTHROPIC_API_KEY")
     return " and ".join(missing) or None
+
+
+def has_client() -> bool:
+    """Return whether the package is installed that asks the Messages API."""
+    return _is_installed("anthropic")
 
 
 class AnthropicSdk:
@@ -120,7 +125,8 @@ class AnthropicSdk:
         if self._cloud is not None and is_alias(name):
             raise JudgeError(
                 f"judge model {shown(name)}: {self._cloud} has names of its own, set"
-                f" {variable_of(name)} or name a full id with --eval-judge-model"
+                f" {variable_of(name)} or name a full id with --judge-model (pytest:"
+                " --eval-judge-model)"
             )
         return name
 

@@ -33,6 +33,7 @@ QUICK_SCORE = 60.984848484848484
 """Of the skill ``w1``. Spec: 15, example 5."""
 FLAGGED = "---\nname: other\ndescription: Short.\n---\n\n# Other\n\nSee skills/ghost.\n"
 COMMANDS = ("score", "certify", "compare")
+FORMATS = ("json", "markdown", "html", "table")
 
 
 @pytest.fixture(autouse=True)
@@ -200,6 +201,9 @@ def test_threshold_is_held_against_each(capsys: Captured) -> None:
         (["init", "nowhere"], "nowhere"),
         (["init", "w1/SKILL.md"], "got a file"),
         (["init", ".", "--corpus-dir", "w1/SKILL.md"], "cannot be written"),
+        (["init", ".", "--corpus-dir", "~nobody-of-that-name/x"], "no such home directory"),
+        (["score", "w1", "--corpus=~nobody-of-that-name"], "no such home directory"),
+        (["score", "w1", "--judge-chars", "9" * 5000], "--judge-chars"),
     ],
 )
 def test_bad_usage_is_2_and_told_on_stderr(
@@ -224,8 +228,41 @@ def test_depth_is_standard_by_default_and_quick_asks_nobody(capsys: Captured) ->
     assert "experimental" in lines[0]
     assert lines[1].startswith("warning: no model can be asked")
     assert sum("set ANTHROPIC_API_KEY" in line for line in lines) == 2
-    assert sum("pip install 'pytest-plugin-eval[judge]'" in line for line in lines) == 1
     assert lines[-1] == "spent: $0.00"
+
+
+@pytest.mark.parametrize("has_client", [True, False])
+def test_client_is_advised_where_it_is_missing(
+    has_client: bool, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setattr(
+        "pytest_plugin_eval.judges.anthropic_sdk._is_installed", lambda _: has_client
+    )
+
+    assert main(["score", "w1", "--output", "json"]) == 0
+
+    err = capsys.readouterr().err
+    assert "w1: the judge left orchestration_fitness, output_quality" in err
+    assert ("pip install 'pytest-plugin-eval[judge]'" in err) is not has_client
+
+
+@pytest.mark.parametrize("command", ["score", "certify", "compare"])
+def test_who_is_missed_is_told_in_the_words_of_the_command(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setattr(FIND, find_judge)
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pytest_plugin_eval.agents.binary._bundled", lambda: None)
+    monkeypatch.setenv("PATH", "")
+    depth = [] if command == "certify" else ["--depth", "standard"]
+
+    assert main([command, "w1", "other", *depth]) == 0
+
+    err = capsys.readouterr().err
+    assert "no judge for the judge and Monte Carlo layers: set ANTHROPIC_API_KEY" in err
+    assert "grader" not in err
+    assert "name one with --eval" not in err
 
 
 def test_calls_and_price_are_told_before_and_the_spending_after(
@@ -252,6 +289,24 @@ def test_each_skill_is_counted(monkeypatch: pytest.MonkeyPatch, capsys: Captured
     assert main(["score", "w1", "demo/skills/w1", "--judges", "2"]) == 0
 
     assert "asking: 16 calls, " in capsys.readouterr().err
+
+
+def test_skill_that_is_spelt_in_several_ways_is_paid_for_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    backend = _judge()
+    _answer(monkeypatch, backend)
+    Path("link").symlink_to("w1")
+    paths = ["w1", "w1/", "w1/SKILL.md", "link", "w1"]
+
+    assert main(["score", *paths, "--output", "json"]) == 0
+
+    out, err = capsys.readouterr()
+    documents = json.loads(out)
+    assert [one["plugin_path"] for one in documents] == paths
+    assert len({one["composite"]["score"] for one in documents}) == 1
+    assert len(backend.requests) == 4
+    assert "asking: 4 calls" in err
 
 
 def test_certify_runs_all_layers(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
@@ -497,11 +552,17 @@ def _refuse(name: str) -> object:
     raise AssertionError(f"{name} is no JSON")
 
 
-def _command(*arguments: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
+def _command(
+    *arguments: str,
+    stdout: int = subprocess.PIPE,
+    stderr: int = subprocess.PIPE,
+    **variables: str,
+) -> subprocess.CompletedProcess[bytes]:
     code = "import sys; from pytest_plugin_eval.cli.main import main; sys.exit(main())"
     return subprocess.run(
         [sys.executable, "-c", code, *arguments],
-        capture_output=True,
+        stdout=stdout,
+        stderr=stderr,
         check=False,
         env={**os.environ, **variables},
         timeout=60,
@@ -560,6 +621,60 @@ def test_reader_that_goes_away_is_no_traceback() -> None:
         err = process.stderr.read()
 
     assert b"Traceback" not in err
+
+
+@pytest.mark.parametrize("output", FORMATS)
+@pytest.mark.parametrize("threshold", ["0", "99"])
+def test_reader_that_goes_away_leaves_the_exit_code_be(output: str, threshold: str) -> None:
+    command = ["score", *["w1"] * 200, "--depth", "quick", "--output", output]
+    ours, theirs = os.pipe()
+    os.close(ours)
+
+    done = _command(*command, "--threshold", threshold, stdout=theirs)
+
+    os.close(theirs)
+    assert done.returncode == (1 if threshold == "99" else 0)
+    assert b"Error" not in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a full device")
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(["score", "w1", "--depth", "quick", "--output", one] for one in FORMATS),
+        *(["compare", "w1", "other", "--output", one] for one in FORMATS),
+        ["init", ".", "--corpus-dir", "corpus"],
+    ],
+    ids=" ".join,
+)
+def test_output_that_cannot_be_written_is_told_in_one_line(command: list[str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = _command(*command, stdout=full.fileno())
+
+    assert done.returncode == 2
+    assert done.stderr == b"Error: stdout: cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("output", FORMATS)
+def test_output_that_is_closed_is_told_before_anything_is_asked(
+    output: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+
+    assert main(["score", "w1", "--output", output]) == 2
+
+    assert capsys.readouterr().err == "Error: stdout is closed, expected somewhere to write to\n"
+
+
+def test_notes_that_nobody_reads_end_nothing() -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+
+    done = _command("score", "w1", "demo", "nowhere", "--depth", "quick", stderr=theirs)
+
+    os.close(theirs)
+    assert done.returncode == 2
+    assert done.stdout.startswith(b"# Quality scores")
 
 
 def test_table_is_the_default_on_a_terminal() -> None:
