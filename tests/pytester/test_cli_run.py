@@ -115,7 +115,7 @@ def test_nothing_but_results_is_left(two_cases: Suite) -> None:
 
     new = files(two_cases.root) - before
     assert all(path.startswith("evals/results/") for path in new)
-    assert len(new) == 6  # the document, what the session was, and four records
+    assert len(new) == 7  # document, page, what the session was, and four records
 
 
 def test_case_outside_an_eval_directory(two_cases: Suite) -> None:

@@ -7,6 +7,7 @@ import sys
 
 MODULES = (
     "reports.document",
+    "reports.html",
     "reports.junit",
     "reports.table",
     "scoring.aggregate",
