@@ -31,10 +31,11 @@ class EvalLastWord:
         """Write the line, once nothing changes the status any more."""
         outcome = yield
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
-        is_wanted = self._config.getoption("verbose") >= -1
-        if self._config.getoption("collectonly"):
-            is_wanted = is_wanted and int(session.exitstatus) != 0
-        if reporter is None or not is_wanted or self._config.stash[settings_key].root is not None:
+        if reporter is None or self._config.stash[settings_key].root is not None:
+            return outcome
+        if self._config.getoption("verbose") < -1:
+            return outcome
+        if self._config.getoption("collectonly") and int(session.exitstatus) == 0:
             return outcome
         line = last_line(self._config, self._controller, int(session.exitstatus), session)
         if line:
@@ -61,6 +62,7 @@ def last_line(
     ended = Ended(
         status=status,
         cases=tuple(case for suite in controller.suites for case in suite.cases),
+        total=len(controller.cases),
         threshold=settings.threshold,
         min_delta=settings.min_delta,
         report_only=settings.report_only,

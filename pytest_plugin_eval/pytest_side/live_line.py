@@ -203,7 +203,7 @@ class EvalLiveLine:
         writer = self._config.get_terminal_writer()
         with self._lock:
             self._is_free = True
-            width = writer.fullwidth
+            width = self._width()
             self._column = writer.width_of_current_line % width + 1
             # After the last column the cursor is on neither of two lines.
             if self._column == 1 and writer.width_of_current_line:
@@ -212,8 +212,16 @@ class EvalLiveLine:
                 writer.flush()
                 self._draw()
 
+    def _width(self) -> int:
+        """Return the columns that there are; pytest takes fewer than 40 for a mistake."""
+        assert self._terminal is not None
+        with contextlib.suppress(OSError):
+            if columns := os.get_terminal_size(self._terminal).columns:
+                return columns
+        return self._config.get_terminal_writer().fullwidth
+
     def _draw(self) -> None:
-        width = self._config.get_terminal_writer().fullwidth
+        width = self._width()
         if width < NARROW:
             return
         text = self._text(width - 1)

@@ -32,6 +32,8 @@ class Ended:
     status: int
     cases: tuple[CaseResult, ...] = ()
     """Those with runs, of every suite."""
+    total: int = 0
+    """All cases of the session, those without a run included; 0: no others."""
     threshold: float = 1.0
     min_delta: float | None = None
     report_only: bool = False
@@ -76,7 +78,7 @@ def _reasons(ended: Ended) -> list[str]:
     if status in _OTHER:
         return [_OTHER[status]]
     if status == FAILED and reasons:
-        return reasons
+        return [*reasons, ended.stopped] if ended.stopped else reasons
     if status == FAILED and not ended.cases and not ended.stopped:
         return [_nothing(ended)]
     return [ended.stopped or "a check of pytest's or of another plugin failed"]
@@ -99,7 +101,7 @@ def _good(ended: Ended, scores: Sequence[str]) -> list[str]:
 
 def _scores(ended: Ended) -> Iterator[str]:
     """Yield what ``--eval-report-only`` excuses."""
-    total = len(ended.cases)
+    total = ended.total or len(ended.cases)
     below = [case for case in ended.cases if _is_below(case, ended.threshold)]
     if below:
         yield f"{_share(below, total)} missed the threshold ({_names(below)})"

@@ -1,0 +1,126 @@
+"""The JUnit file as CI systems read it: its schema, its messages, whatever a model prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from pytest_plugin_eval.records.model import Ending
+from tests.pytester.conftest import HELLO, Suite
+
+SCHEMA = Path(__file__).parent.parent / "data" / "junit-jenkins.xsd"
+FOUND_NOTHING = "wrong: grader hello failed, and no skill was called"
+HOSTILE = "\x00\x07\x1b[2J\x7f\x85 ]]> <!-- &amp; </failure> \ufffe\uffff \U0001f600 \u202e"
+
+
+def _written(suite: Suite, *arguments: str) -> etree._Element:
+    suite.replay("evals", "--junitxml=report.xml", *arguments)
+    return etree.fromstring((suite.root / "report.xml").read_bytes())
+
+
+def _case(junit: etree._Element, name: str) -> etree._Element:
+    (found,) = (one for one in junit.iter("testcase") if one.get("name") == name)
+    return found
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("text", [HOSTILE, HOSTILE * 99], ids=["short", "long"])
+def test_file_is_what_jenkins_accepts(suite: Suite, workers: str, text: str) -> None:
+    suite.case("first", graders={"never": HELLO.replace("hello", "zzz")})
+    suite.case("lost")
+    suite.case("broken", graders={"hello": "---\ntype: nothing\n---\n"})
+    suite.record("first", "with", 1, text)
+    suite.record("lost", "with", 1, text, ending=Ending.NO_RESULT, error=f"killed {text}")
+    suite.records("first", "", "g")
+    (suite.root / "test_other.py").write_text("def test_it(): assert 0\n", encoding="utf-8")
+
+    junit = _written(suite, "test_other.py", "-n", workers)
+
+    schema = etree.XMLSchema(etree.parse(SCHEMA))
+    schema.assertValid(junit)  # raises with the reason
+    assert len(junit.findall(".//testcase")) == 7
+    assert junit.find(".//testcase/error") is not None
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_message_is_the_cause_in_one_line_and_the_text_the_whole(
+    suite: Suite, workers: str
+) -> None:
+    suite.case("first")
+    suite.records("first", "hg")
+
+    junit = _written(suite, "-n", workers)
+
+    failure = _case(junit, "run[with-2]").find("failure")
+    assert failure is not None
+    assert failure.get("message") == FOUND_NOTHING
+    assert (failure.text or "").startswith(f"{FOUND_NOTHING}\n  score 0.00, threshold 1.00\n")
+    verdict = _case(junit, "score").find("failure")
+    assert verdict is not None
+    assert verdict.get("message") == (
+        "wrong in 1 of 2 runs: grader hello failed, and no skill was called"
+    )
+
+
+def test_message_of_a_run_that_was_not_measured_is_its_reason(suite: Suite) -> None:
+    suite.case("first")
+    suite.record("first", "with", 1, ending=Ending.NO_RESULT, error="killed")
+
+    error = _case(_written(suite), "run[with-1]").find("error")
+
+    assert error is not None
+    assert error.get("message") == 'failed on setup with "not measured: killed"'
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("family", ["xunit1", "xunit2"])
+def test_output_of_each_run_names_its_trace(suite: Suite, family: str, workers: str) -> None:
+    suite.case("first")
+    suite.records("first", "hg", "g")
+
+    junit = _written(suite, "-o", f"junit_family={family}", "-n", workers)
+
+    for name in ("with-1", "with-2", "without-1"):
+        lines = _case(junit, f"run[{name}]").findtext("system-out", "").splitlines()
+        assert lines[0].endswith(f"evals/recordings/evals/first/{name}.jsonl")
+
+
+def test_properties_stand_where_the_family_has_a_place_for_them(suite: Suite) -> None:
+    suite.case("first")
+    suite.records("first", "h", "g")
+
+    old = _case(_written(suite, "-o", "junit_family=xunit1"), "score")
+    new = _case(_written(suite, "-o", "junit_family=xunit2"), "score")
+
+    listed = [(one.get("name"), one.get("value")) for one in old.iterfind("properties/property")]
+    assert ("delta", "1") in listed
+    assert old.find("system-out") is None
+    assert new.find("properties") is None
+    assert "[[PROPERTY|delta=1]]" in new.findtext("system-out", "").splitlines()
+
+
+def test_summary_of_pytest_tells_the_cause(suite: Suite) -> None:
+    suite.case("first")
+    suite.records("first", "g")
+
+    result = suite.replay("evals", "--tb=line")
+
+    result.stdout.fnmatch_lines(
+        [
+            f"*prompt.md:1: {FOUND_NOTHING}",
+            "FAILED evals/first::run?with-1? - wrong: grader hello failed*",
+        ]
+    )
+
+
+def test_properties_of_ordinary_tests_are_left_alone(suite: Suite) -> None:
+    suite.case("first")
+    suite.records("first", "h")
+    text = "def test_it(record_property): record_property('a', 'b')\n"
+    (suite.root / "test_other.py").write_text(text, encoding="utf-8")
+
+    junit = _written(suite, "test_other.py", "-W", "ignore")
+
+    assert _case(junit, "test_it").find("properties/property") is not None
