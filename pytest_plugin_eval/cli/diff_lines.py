@@ -16,15 +16,22 @@ __all__ = ["json_text", "markdown_lines", "text_lines"]
 
 HEADINGS = ("CASE", "WITH", "W/OUT", "Δ", "MOVED BY")
 NOTHING = "—"
+UNKNOWN = "unknown"
+LONG_NAME = 12
+"""Columns that the names of cases are owed before the last column is given up."""
+_CLAIMING = frozenset(Mover) - {Mover.NOBODY, Mover.NOT_COMPARABLE, Mover.GRADING}
 _ARMS = {Arm.WITH: "with", Arm.WITHOUT: "without"}
 
 
 def text_lines(found: Difference, *, width: int, ascii_only: bool = False) -> list[str]:
     """Return the comparison for a terminal of *width* columns."""
     clean = [*_head(found)]
-    rows = [_cells(case) for case in found.cases]
-    listed = _columns([HEADINGS, *rows], width)
+    rows = [HEADINGS, *map(_cells, found.cases)]
+    is_narrow = _width_of(rows) > width
+    listed = _columns([row[:-1] for row in rows] if is_narrow else rows, width)
     for lines, case in zip(listed[1:], found.cases, strict=True):
+        if is_narrow and case.mover is not Mover.NOBODY:
+            lines.append(f"    moved by: {case.mover.value}")
         lines += [f"    {text}" for text in _below(case)]
     clean += ["", *listed[0], *(line for lines in listed[1:] for line in lines), ""]
     clean += _tail(found)
@@ -66,7 +73,8 @@ def _head(found: Difference) -> Iterator[str]:
         f"new: {found.new.info.started_at or 'unknown time'}, {plural(runs[1], 'run')}"
     )
     for fact in found.facts:
-        yield f"differs: {fact.what}: {fact.old} -> {fact.new}"
+        told = f"{fact.what}: {fact.old or UNKNOWN} -> {fact.new or UNKNOWN}"
+        yield f"differs: {told}" if fact.is_known else f"known of one only: {told}"
     if not found.facts:
         yield "same suite, plugin, model, agent and judge, as far as the results tell"
     yield from (f"note: {note}" for note in found.notes)
@@ -81,16 +89,23 @@ def _tail(found: Difference) -> Iterator[str]:
     told = [f"{count} {mover.value}" for mover, count in counts.items() if count]
     yield f"{plural(len(found.cases), 'case')} compared: " + (", ".join(told) or "none")
     flips = [(case, _flip(case)) for case in found.cases]
-    for words in ("passes now", "fails now"):
+    for words in ("passes now", "fails now", "not measured now"):
         names = [case.name for case, flip in flips if flip == words]
         if names:
             yield f"{words}: " + ", ".join(names)
+    if any(case.mover in _CLAIMING for case in found.cases):
+        yield (
+            "n is the number of measured runs; the mean of few runs moves by chance as well, and "
+            "how likely that is was not computed"
+        )
 
 
 def _flip(case: CaseMove) -> str:
     old, new = case.passed
     if old == new:
         return ""
+    if not new and case.unmeasured[1]:
+        return "not measured now"
     return "passes now" if new else "fails now"
 
 
@@ -141,6 +156,12 @@ def _grader(move: GraderMove) -> str:
 
 def _rates(old: Rate, new: Rate) -> str:
     return _pair(*(f"{one.passed}/{one.graded}" if one.graded else NOTHING for one in (old, new)))
+
+
+def _width_of(rows: Sequence[Sequence[str]]) -> int:
+    """Return the columns that a table takes when its long names stand above their rows."""
+    widths = [max(display_width(cell(row[n])) for row in rows) for n in range(len(HEADINGS))]
+    return min(widths[0], LONG_NAME) + sum(widths[1:]) + 2 * (len(widths) - 1)
 
 
 def _columns(rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:

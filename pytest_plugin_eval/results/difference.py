@@ -10,32 +10,22 @@ from pytest_plugin_eval.results.attribution import (
     ArmMove,
     Mover,
     Number,
+    are_same_runs,
     changed_between,
-    models_of,
     mover_of,
-    provenance_of,
 )
+from pytest_plugin_eval.results.facts import Fact, facts, notes
 from pytest_plugin_eval.scoring.model import CaseResult, RunReport, SuiteResult, VerdictStatus
 
 __all__ = [
     "CaseMove",
     "Difference",
-    "Fact",
     "GraderMove",
     "Rate",
     "difference",
 ]
 
 _JUDGED = ("llm", "baseline")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
-    """Something that differs between the two sessions as a whole."""
-
-    what: str
-    old: str
-    new: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,83 +91,16 @@ def difference(old: SuiteResult, new: SuiteResult) -> Difference:
     before = {case.info.id: case for case in old.cases}
     after = {case.info.id: case for case in new.cases}
     return Difference(
-        facts=tuple(_facts(old, new)),
+        facts=tuple(facts(old, new)),
         cases=tuple(
             _case(before[case], after[case], old, new) for case in sorted(before.keys() & after)
         ),
         only_old=tuple(sorted(before.keys() - after)),
         only_new=tuple(sorted(after.keys() - before)),
-        notes=tuple([*_notes("old", old), *_notes("new", new)]),
+        notes=tuple(notes(old, new)),
         old=old,
         new=new,
     )
-
-
-# The sessions
-
-
-def _facts(old: SuiteResult, new: SuiteResult) -> Iterator[Fact]:
-    for what, before, after in (
-        ("suite", _suite_name(old), _suite_name(new)),
-        ("plugin", _plugins(old), _plugins(new)),
-        ("plugin's files", _hashes(old), _hashes(new)),
-        ("model", models_of(_runs(old)), models_of(_runs(new))),
-        ("Claude Code", old.info.claude_version, new.info.claude_version),
-        ("judge", _judge(old), _judge(new)),
-        ("votes of a verdict", _votes(old), _votes(new)),
-        ("arms", old.info.ablation, new.info.ablation),
-        ("threshold", f"{old.info.threshold:g}", f"{new.info.threshold:g}"),
-        ("llm graders", _paid(old), _paid(new)),
-    ):
-        if before != after:
-            yield Fact(what=what, old=before or "unknown", new=after or "unknown")
-
-
-def _suite_name(suite: SuiteResult) -> str:
-    return suite.info.eval_dir.rstrip("/").rpartition("/")[2]
-
-
-def _plugins(suite: SuiteResult) -> str:
-    return ", ".join(
-        f"{one.get('name', '')} {one.get('version', '')}".strip() for one in suite.info.plugins
-    )
-
-
-def _hashes(suite: SuiteResult) -> str:
-    values = provenance_of((run for case in suite.cases for run in case.with_runs), "plugin")
-    return ", ".join(value[:12] for value in sorted(values))
-
-
-def _judge(suite: SuiteResult) -> str:
-    return ", ".join(sorted(_judges(_runs(suite)))) or suite.info.judge_model or ""
-
-
-def _judges(runs: Iterable[RunReport]) -> frozenset[str]:
-    return frozenset(v.judge_model for run in runs for v in run.verdicts if v.judge_model)
-
-
-def _votes(suite: SuiteResult) -> str:
-    counts = {len(v.votes) for run in _runs(suite) for v in run.verdicts if v.votes}
-    return ", ".join(map(str, sorted(counts)))
-
-
-def _paid(suite: SuiteResult) -> str:
-    return "left out" if suite.info.free_only else "evaluated"
-
-
-def _runs(suite: SuiteResult) -> list[RunReport]:
-    return [run for case in suite.cases for run in case.runs]
-
-
-def _notes(which: str, suite: SuiteResult) -> Iterator[str]:
-    if suite.partial_reason is not None:
-        yield f"the {which} results are partial ({suite.partial_reason})"
-    lost = sum(not run.measured for run in _runs(suite))
-    if lost:
-        yield f"{lost} of {len(_runs(suite))} {which} runs were not measured and count for nothing"
-
-
-# One case
 
 
 def _case(
@@ -196,6 +119,11 @@ def _case(
         versions = (old_suite.info.claude_version, new_suite.info.claude_version)
         changed = changed_between(old, new, versions=versions)
         mover, reasons = mover_of(with_arm, without_arm, changed)
+        doubts = _doubts(old, new, graders)
+        if mover is not Mover.NOBODY and are_same_runs(old, new):
+            mover, reasons = Mover.GRADING, ("the runs are the same, graded again",)
+        elif mover is not Mover.NOBODY and doubts:
+            mover, reasons = Mover.UNKNOWN, (*doubts, *reasons)
     return CaseMove(
         case=new.info.id,
         name=new.info.name,
@@ -204,7 +132,7 @@ def _case(
         old_delta=old.delta,
         new_delta=new.delta,
         mover=mover,
-        reasons=reasons,
+        reasons=(*reasons, *_withheld("old", old), *_withheld("new", new)),
         graders=graders,
         unmeasured=(_lost(old), _lost(new)),
         passed=(old.passed, new.passed),
@@ -219,6 +147,11 @@ def _lost(case: CaseResult) -> int:
     return sum(not run.measured for run in case.runs)
 
 
+def _withheld(which: str, case: CaseResult) -> Iterator[str]:
+    if case.withheld is not None:
+        yield f"the {which} Δ is withheld: {case.withheld}"
+
+
 def _hurdles(old: CaseResult, new: CaseResult, graders: Iterable[GraderMove]) -> Iterator[str]:
     """Yield what keeps the scores of a case from being compared."""
     if old.info.prompt != new.info.prompt:
@@ -226,6 +159,38 @@ def _hurdles(old: CaseResult, new: CaseResult, graders: Iterable[GraderMove]) ->
     for one in graders:
         if one.changed is not None and one.scored:
             yield f"grader {one.grader}: {one.changed}"
+    told = {one.grader for one in graders if one.changed is not None}
+    for name in sorted(_counting_in_one(old, new) - told):
+        yield f"grader {name}: counts in one of the two only"
+
+
+def _counting_in_one(old: CaseResult, new: CaseResult) -> frozenset[str]:
+    """Return the graders that count in an arm of one result, and not in that arm of the other.
+
+    With one arm every grader counts, with two some do not; and paid ones can be left out.
+    """
+    found: frozenset[str] = frozenset()
+    for before, after in ((old.with_runs, new.with_runs), (old.without_runs, new.without_runs)):
+        counting = [_counting(runs) for runs in (before, after)]
+        if all(counting):  # else nothing of that arm was graded in one of them
+            found |= counting[0] ^ counting[1]
+    return found
+
+
+def _counting(runs: Iterable[RunReport]) -> frozenset[str]:
+    return frozenset(v.grader for run in runs if run.measured for v in run.verdicts if v.scored)
+
+
+def _doubts(old: CaseResult, new: CaseResult, graders: Iterable[GraderMove]) -> tuple[str, ...]:
+    """Return which graders moved whose judge is not known of both results."""
+    judged = {str(one.get("name")) for one in new.info.graders if one.get("type") in _JUDGED}
+    return tuple(
+        f"grader {one.grader}: its judge is not known of both results"
+        for one in graders
+        if one.grader in judged
+        and one.scored
+        and not (_judges_of(one.grader, old) and _judges_of(one.grader, new))
+    )
 
 
 def _graders(old: CaseResult, new: CaseResult) -> Iterator[GraderMove]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pytest_plugin_eval.errors import EvalError
 from pytest_plugin_eval.quality.model import Dimension
-from pytest_plugin_eval.records.model import Arm, Ending
+from pytest_plugin_eval.records.model import Arm, Ending, RunOutcome
 from pytest_plugin_eval.scoring.model import VerdictStatus
 from pytest_plugin_eval.settings import Depth
 from pytest_plugin_eval.text import shown
@@ -26,12 +28,20 @@ __all__ = [
 ]
 
 SCHEMA_VERSION = 1
+MOST_RUNS = 1_000_000
+"""Of one arm; a broken document is not to plan more than a machine can list."""
+LONGEST_S = 1e9
+
+_PartialReason = Literal["interrupted", "auth_failed", "cost_ceiling", "not_measured"]
+_Seconds = Annotated[float | None, Field(alias="durationSeconds", ge=0, le=LONGEST_S)]
+_Count = Annotated[int, Field(ge=0, le=MOST_RUNS)]
+_RunName = Annotated[str, Field(pattern=r"^(with|without)-[1-9][0-9]{0,8}$")]
 
 
 class _Saved(BaseModel):
     """A mapping of the document; what is not needed here is left alone."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
 class Standing(_Saved):
@@ -61,7 +71,7 @@ class Standing(_Saved):
 class SavedRun(_Saved):
     """One run."""
 
-    number: Annotated[int | None, Field(alias="run")] = None
+    number: Annotated[int | None, Field(alias="run", ge=1, le=MOST_RUNS)] = None
     score: float | None
     passed: bool = False
     measured: bool = True
@@ -76,7 +86,7 @@ class SavedRun(_Saved):
     judge_cost_usd: Annotated[float | None, Field(alias="judgeCostUsd")] = 0.0
     agent_known_usd: Annotated[float, Field(alias="agentKnownUsd")] = 0.0
     judge_known_usd: Annotated[float, Field(alias="judgeKnownUsd")] = 0.0
-    duration_s: Annotated[float | None, Field(alias="durationSeconds")] = 0.0
+    duration_s: _Seconds = 0.0
     started_at: Annotated[str, Field(alias="startedAt")] = ""
     trace_path: Annotated[str | None, Field(alias="tracePath")] = None
     skipped_paid: Annotated[bool, Field(alias="skippedPaidGraders")] = False
@@ -94,14 +104,59 @@ class SavedRun(_Saved):
     def _of_the_reference(cls, fields: object) -> object:
         """Tell a run that was lost where the document does not: there it has a score of 0."""
         if isinstance(fields, dict) and "measured" not in fields:
-            is_lost = fields.get("error") is not None and "aborted" not in fields
-            return {**fields, "measured": not is_lost}
+            ending = _ending_there(fields)
+            is_graded = RunOutcome(ending=ending).is_measured
+            reason = _ungraded_there(fields) if is_graded else None
+            found = {"ending": ending, "measured": is_graded and reason is None}
+            return {**found, **({"unmeasuredReason": reason} if reason else {}), **fields}
         return fields
 
     @property
     def standings(self) -> dict[str, Standing]:
         """All graders, by name."""
         return {one.name: one for one in (*self.graders, *self.without_verdict)}
+
+
+def _ending_there(fields: Mapping[str, object]) -> Ending:
+    """Return how a run of the reference ended, by its error. Spec: behaviour-evals, 6."""
+    if fields.get("aborted"):
+        return Ending.ABORTED
+    error = fields.get("error")
+    if error is None:
+        return Ending.COMPLETED
+    text = str(error)
+    for words, ending in _ENDINGS_THERE.items():
+        if words in text:
+            return ending
+    # An API error leaves nothing graded; an output limit and a refusal are.
+    return Ending.STOPPED if fields.get("graders") else Ending.AGENT_ERROR
+
+
+def _ungraded_there(fields: Mapping[str, object]) -> str | None:
+    """Return what left a run of the reference without a measurement (deviations, D2, D4, D7)."""
+    if fields.get("skippedPaidGraders"):
+        return "judge graders were skipped at the cost ceiling"
+    graders = fields.get("graders")
+    for one in graders if isinstance(graders, list) else ():
+        text = str(one.get("explanation", "")) if isinstance(one, dict) else ""
+        if text.startswith(_JUDGE_FAILED) and one.get("scored", True):
+            return text
+    if fields.get("score") is None:
+        return "it has no score"
+    return "no model call was made" if fields.get("turns") == 0 and fields.get("error") else None
+
+
+_ENDINGS_THERE = {
+    "Reached maximum number of turns": Ending.TURN_LIMIT,
+    "timed out after": Ending.TIMED_OUT,
+    "Not logged in": Ending.CREDENTIAL_REFUSED,
+    "interrupted": Ending.INTERRUPTED,
+}
+_JUDGE_FAILED = (
+    "grader threw: judge call failed",
+    "grader threw: No assistant message",
+    "skipped: cost ceiling",
+)
 
 
 class _Arms(_Saved):
@@ -118,8 +173,8 @@ class _CaseAggregates(_Saved):
 
 
 class _Plan(_Saved):
-    with_runs: Annotated[int, Field(alias="with")]
-    without_runs: Annotated[int, Field(alias="without")]
+    with_runs: Annotated[_Count, Field(alias="with")]
+    without_runs: Annotated[_Count, Field(alias="without")]
     two_arms: Annotated[bool, Field(alias="twoArms")]
 
 
@@ -147,6 +202,15 @@ class SavedCase(_Saved):
     not_granted: Annotated[tuple[str, ...], Field(alias="notGranted")] = ()
     warnings: tuple[str, ...] = ()
 
+    @model_validator(mode="after")
+    def _has_each_run_once(self) -> Self:
+        """Refuse two runs of one arm and number: nobody could say which of them counts."""
+        for arm, runs in ((Arm.WITH, self.arms.with_runs), (Arm.WITHOUT, self.arms.without_runs)):
+            double = _double(run.number or position for position, run in enumerate(runs, 1))
+            if double is not None:
+                raise ValueError(f"run {arm.value}-{double} is there twice")
+        return self
+
     def runs(self) -> dict[tuple[Arm, int], SavedRun]:
         """Return the runs by arm and number; those without a number are counted."""
         return {
@@ -159,9 +223,14 @@ class SavedCase(_Saved):
         }
 
 
+def _double(values: Iterable[Hashable]) -> Hashable | None:
+    """Return a value that is there more than once, or ``None``."""
+    return next((value for value, count in Counter(values).items() if count > 1), None)
+
+
 class _NotStarted(_Saved):
     case: str
-    runs: tuple[str, ...]
+    runs: tuple[_RunName, ...]
     reason: str
 
 
@@ -185,7 +254,7 @@ class _Suite(_Saved):
     not_started: Annotated[tuple[str, ...], Field(alias="notStarted")] = ()
     runs_not_started: Annotated[tuple[_NotStarted, ...], Field(alias="runsNotStarted")] = ()
     runs_taken_over: Annotated[int, Field(alias="runsTakenOver")] = 0
-    shard: str | None = None
+    shard: Annotated[str | None, Field(pattern=r"^[1-9][0-9]{0,5}/[1-9][0-9]{0,5}$")] = None
     shard_cases: Annotated[int | None, Field(alias="shardCases")] = None
     recorded: str = ""
 
@@ -222,19 +291,26 @@ class _Costs(_Saved):
 class SavedDocument(_Saved):
     """A result document, ours or the reference's."""
 
-    schema_version: Annotated[int, Field(alias="schemaVersion")]
+    schema_version: Annotated[int, Field(alias="schemaVersion", ge=1, le=SCHEMA_VERSION)]
     claude_version: Annotated[str, Field(alias="claudeVersion")] = ""
     started_at: Annotated[str, Field(alias="startedAt")] = ""
-    duration_s: Annotated[float | None, Field(alias="durationSeconds")] = 0.0
+    duration_s: _Seconds = 0.0
     load_errors: Annotated[tuple[str, ...], Field(alias="loadErrors")] = ()
     harness: dict[str, str] | None = None
     """Who wrote it; ``None``: the reference."""
-    partial_reason: Annotated[str | None, Field(alias="partialReason")] = None
+    partial_reason: Annotated[_PartialReason | None, Field(alias="partialReason")] = None
     suite: _Suite
     cases: tuple[SavedCase, ...]
     costs: _Costs = _Costs()
     composite: SavedComposite | None = None
     composites: tuple[SavedComposite, ...] = ()
+
+    @model_validator(mode="after")
+    def _has_each_case_once(self) -> Self:
+        double = _double(case.id for case in self.cases)
+        if double is not None:
+            raise ValueError(f"case {double} is there twice")
+        return self
 
     @property
     def mode(self) -> str | None:
@@ -270,16 +346,35 @@ def read_document(path: Path) -> SavedDocument:
 def parse_document(data: bytes | str, where: str) -> SavedDocument:
     """Return the document of a file's content; *where* names the file in errors."""
     try:
-        document = SavedDocument.model_validate_json(data)
+        return SavedDocument.model_validate_json(data)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"])) or "the file"
-        raise EvalError(
-            f"{where}: is no result document: {place}: {first['msg']}, got {shown(first['input'])}"
-        ) from error
-    if document.schema_version > SCHEMA_VERSION:
-        raise EvalError(
-            f"{where}: written by a newer version: schema {document.schema_version}, "
-            f"this version reads up to {SCHEMA_VERSION}"
-        )
-    return document
+        version = _version(data)
+        if version is not None and version > SCHEMA_VERSION:
+            raise EvalError(_newer(where, version)) from error
+        raise EvalError(f"{where}: is no result document: {_first(error)}") from error
+
+
+def _first(error: ValidationError) -> str:
+    """Return the first of the errors in words."""
+    first = error.errors(include_url=False)[0]
+    place = ".".join(map(str, first["loc"])) or "the file"
+    if first["type"] == "value_error":  # of a whole object, which would not fit in a line
+        return f"{place}: {first['msg'].removeprefix('Value error, ')}"
+    return f"{place}: {first['msg']}, got {shown(first['input'])}"
+
+
+def _newer(where: str, version: int) -> str:
+    return (
+        f"{where}: written by a newer version: schema {version}, this version reads up to "
+        f"{SCHEMA_VERSION}"
+    )
+
+
+def _version(data: bytes | str) -> int | None:
+    """Return the schema version of a document that could not be read, ``None`` without one."""
+    try:
+        fields = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    version = fields.get("schemaVersion") if isinstance(fields, dict) else None
+    return version if isinstance(version, int) else None

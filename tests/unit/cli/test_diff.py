@@ -120,7 +120,9 @@ def test_results_of_different_suites_are_refused(
         pytest.param(b"{", "is no result document", id="broken"),
         pytest.param(b"\xff\x00", "is no result document", id="binary"),
         pytest.param(b"[]", "is no result document", id="other JSON"),
-        pytest.param(b'{"schemaVersion": 2}', "is no result document", id="other object"),
+        pytest.param(b'{"schemaVersion": 1}', "is no result document", id="other object"),
+        pytest.param(b'{"schemaVersion": 2}', "written by a newer version", id="newer"),
+        pytest.param(b'{"schemaVersion": 0}', "is no result document", id="older"),
     ],
 )
 def test_what_is_no_result_is_refused_in_one_line(
@@ -135,6 +137,49 @@ def test_what_is_no_result_is_refused_in_one_line(
     err = capsys.readouterr().err
     assert said in err
     assert err.count("\n") == 1
+
+
+def test_mover_stands_below_its_row_where_the_row_is_too_long(tmp_path: Path) -> None:
+    found = difference(_suite(), _suite("FF", plugin="b" * 64))
+
+    narrow = text_lines(found, width=64)
+
+    assert "MOVED BY" not in " ".join(narrow)
+    assert "    moved by: plugin" in narrow
+    assert "    moved by: plugin" not in text_lines(found, width=120)
+
+
+def test_case_that_lost_runs_is_not_said_to_fail() -> None:
+    suite = _suite()
+    (case,) = suite.cases
+    runs = [results.lost(f"{run.key.arm}-{run.key.number}", case=case.info) for run in case.runs]
+    lost = suite_result(
+        suite.info, [case_result(case.info, runs, threshold=1.0)], partial_reason=None
+    )
+
+    lines = text_lines(difference(suite, lost), width=120)
+
+    assert "not measured now: one" in lines
+    assert not any(line.startswith("fails now") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("letters", "is_told"),
+    [pytest.param("PP", False, id="same"), pytest.param("PF", True, id="moved")],
+)
+def test_chance_is_named_wherever_something_moved(letters: str, is_told: bool) -> None:
+    text = " ".join(text_lines(difference(_suite(), _suite(letters)), width=120))
+
+    assert ("by chance as well" in text) is is_told
+
+
+def test_what_one_result_does_not_tell_is_no_difference() -> None:
+    unknown = _suite(model="", plugin="")
+
+    lines = text_lines(difference(unknown, _suite()), width=120)
+
+    assert "known of one only: model: unknown -> haiku" in lines
+    assert not any(line.startswith("differs") for line in lines)
 
 
 def test_results_below_a_directory_are_named(

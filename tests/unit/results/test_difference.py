@@ -28,6 +28,7 @@ def _suite(
     *,
     case: CaseInfo | None = None,
     provenance: Mapping[str, str] | None = None,
+    with_provenance: Mapping[str, str] | None = None,
     **fields: object,
 ) -> SuiteResult:
     """Return a suite of one case; a word is a run, a letter a grader, `-` a lost run."""
@@ -41,7 +42,9 @@ def _suite(
                 if letters == "-"
                 else results.run(name, letters, case=info)
             )
-            runs.append(replace(made, provenance=provenance if provenance is not None else HERE))
+            told = provenance if provenance is not None else HERE
+            own = with_provenance if arm == "with" and with_provenance is not None else told
+            runs.append(replace(made, provenance=own))
     counts = [sum(run.key.arm is arm for run in runs) for arm in Arm]
     selected = results.plan(counts[0], counts[1])
     info = replace(info, plan=selected)
@@ -96,7 +99,7 @@ BOTH_OTHER = {**OTHER_MODEL, "plugin": "bbbb"}
         ),
         pytest.param(
             _suite("PP PF", "PF FF", provenance=BOTH_OTHER),
-            Mover.MODEL,
+            Mover.MODEL_AND_PLUGIN,
             "WITH moved as well, and the plugin's files changed",
             id="model and plugin, both arms",
         ),
@@ -125,15 +128,63 @@ BOTH_OTHER = {**OTHER_MODEL, "plugin": "bbbb"}
             id="chance without",
         ),
         pytest.param(
+            _suite("PP PF", "PF FF", provenance=OTHER_PLUGIN),
+            Mover.UNKNOWN,
+            "WITH moved as well, and the plugin's files changed",
+            id="chance without, and the plugin changed",
+        ),
+        pytest.param(
+            _suite("PP PP", "PF FF", provenance={**HERE, "mocks": "m"}),
+            Mover.MODEL,
+            "W/OUT moved, and the mocks changed",
+            id="mocks",
+        ),
+        pytest.param(
+            _suite("PP PP", "PF FF", case=replace(_case(), not_granted=("Bash",))),
+            Mover.MODEL,
+            "W/OUT moved, and the tools that were granted changed",
+            id="grants",
+        ),
+        pytest.param(
+            _suite("PP PP", "PF FF", case=replace(_case(), max_turns=3)),
+            Mover.MODEL,
+            "W/OUT moved, and the case's settings changed",
+            id="turn cap",
+        ),
+        pytest.param(
+            _suite("PP PF", with_provenance={**HERE, "model": "opus"}),
+            Mover.PLUGIN_WITH_MODEL,
+            "the model (claude-haiku-4-5 -> opus) changed",
+            id="another model in the arm that moved",
+        ),
+        pytest.param(
+            _suite("PP PF", provenance=OTHER_MODEL, with_provenance=HERE),
+            Mover.CHANCE,
+            "only WITH moved, and plugin, model and Claude Code are the same",
+            id="another model in the arm that stayed",
+        ),
+        pytest.param(
+            _suite("PP PF", provenance={"recorded_at": "now"}),
+            Mover.PLUGIN_OR_MODEL,
+            "what else changed is not known of both results",
+            id="known of one only",
+        ),
+        pytest.param(
+            _suite("- -", provenance=OTHER_PLUGIN),
+            Mover.UNKNOWN,
+            "WITH is known of one of the two results only",
+            id="arm lost",
+        ),
+        pytest.param(
             _suite("PP PF", "", provenance=OTHER_PLUGIN),
             Mover.UNKNOWN,
-            "W/OUT is not known of both",
+            "W/OUT is known of one of the two results only",
             id="one arm",
         ),
         pytest.param(
             _suite("PP PF", "PF -", provenance=OTHER_PLUGIN),
             Mover.UNKNOWN,
-            "W/OUT is not known of both",
+            "W/OUT is known of one of the two results only",
             id="asymmetric loss",
         ),
         pytest.param(
@@ -254,3 +305,95 @@ def test_cases_of_one_result_alone_are_listed_and_lost_runs_told() -> None:
     assert (found.only_old, found.only_new) == (("evals/gone",), ("evals/come",))
     assert "1 of 4 new runs were not measured and count for nothing" in found.notes
     assert "the new results are partial (not_measured)" in found.notes
+
+
+def test_grader_that_counts_in_one_result_only_makes_the_case_incomparable() -> None:
+    one_arm = _case()
+    runs = [
+        replace(
+            results.run(
+                name,
+                (results.verdict("P", "g1"), results.verdict("F", "g2", scored=name == "with-1")),
+                case=one_arm,
+            ),
+            provenance=HERE,
+        )
+        for name in ("with-1", "with-2")
+    ]
+    old, new = (
+        suite_result(
+            results.suite_info(),
+            [case_result(one_arm, [replace(run, key=runs[0].key)], threshold=1.0)],
+            partial_reason=None,
+        )
+        for run in runs
+    )
+
+    move = _only(difference(old, new))
+
+    assert move.mover is Mover.NOT_COMPARABLE
+    assert "grader g2: counts in one of the two only" in move.reasons
+
+
+def _judged(model: str | None, letter: str = "P") -> SuiteResult:
+    graders = ({"name": "tone", "type": "llm", "weight": 1, "config": {}},)
+    case = _case(graders=graders)
+    verdict = results.judged(letter, letter * 3, judge_model=model)
+    runs = [
+        replace(results.run(name, (verdict,), case=case), provenance=HERE)
+        for name in ("with-1", "without-1")
+    ]
+    result = case_result(case, runs, threshold=1.0, expected=results.plan(1, 1))
+    return suite_result(results.suite_info(), [result], partial_reason=None)
+
+
+@pytest.mark.parametrize(("old", "new"), [("haiku", None), (None, "haiku"), (None, None)])
+def test_judge_that_is_not_known_of_both_leaves_open_who_moved(
+    old: str | None, new: str | None
+) -> None:
+    move = _only(difference(_judged(old), _judged(new, "F")))
+
+    assert move.mover is Mover.UNKNOWN
+    assert "grader tone: its judge is not known of both results" in move.reasons
+
+
+def test_runs_that_were_graded_again_moved_by_their_grading() -> None:
+    there = {**HERE, "recorded_at": "2026-01-31T09:05:00.123Z"}
+
+    found = difference(_suite(provenance=there), _suite("PF PF", "FF FF", provenance=there))
+
+    assert _only(found).mover is Mover.GRADING
+    assert "4 of 4 new runs are runs of the old results too" in "; ".join(found.notes)
+
+
+def test_arms_that_ran_on_different_models_are_told() -> None:
+    found = difference(_suite(), _suite(with_provenance=OTHER_MODEL))
+
+    assert found.notes == (
+        "the two arms of 1 case of the new results ran on different models, which Δ shows as well",
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_other"),
+    [
+        (r"C:\me\demo\evals", "/home/you/demo/evals", False),
+        (r"C:\me\demo\evals", r"D:\x\checks", True),
+        ("/a/evals/", "/b/evals", False),
+        ("", "/b/evals", False),
+    ],
+)
+def test_results_from_another_machine_are_of_the_same_suite(
+    old: str, new: str, *, is_other: bool
+) -> None:
+    found = difference(_suite(eval_dir=old), _suite(eval_dir=new))
+
+    assert [fact.what for fact in found.facts] == ["eval directory"] * is_other
+
+
+def test_model_that_was_asked_for_is_told_where_no_run_tells_its_own() -> None:
+    found = difference(_suite(provenance={}, model="haiku"), _suite(provenance={}, model="opus"))
+
+    assert [(fact.what, fact.old, fact.new) for fact in found.facts] == [
+        ("model asked for", "haiku", "opus")
+    ]
