@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -49,12 +51,11 @@ def merge(sources: Sequence[Path], *, output: Path | None = None, json: Path | N
     _check_distinct(parts)
     found = merged(parts)
     directory = _directory(parts, output)
-    suite = _with_records(found, parts, directory)
-    quality = joined_quality(part.document for part in parts)
-    for path in (directory / DOCUMENT, json):
-        if path is not None:
-            write_out(path, document_chunks(suite, quality=quality))
-    write_page(directory / REPORT, suite, quality or (), RecordFiles(Path.cwd()))
+    try:
+        suite = _written(found, parts, directory, json)
+    except BaseException:  # also Ctrl-C: half of a result would be taken for one
+        _empty(directory, is_ours=output is None)
+        raise
     say_all(table_lines(suite, width=terminal_width(), ascii_only=is_ascii()))
     _tell(found)
     say(f"results: {directory / DOCUMENT}")
@@ -62,6 +63,31 @@ def merge(sources: Sequence[Path], *, output: Path | None = None, json: Path | N
     verdict = conclusion(suite, further=["the results are incomplete"] * (not found.is_complete))
     say(f"exit status {verdict.status}: {verdict.text}")
     return verdict.status
+
+
+def _written(
+    found: Merged, parts: Sequence[Part], directory: Path, json: Path | None
+) -> SuiteResult:
+    """Write records, page and document, the document last, and return what it says."""
+    suite = _with_records(found, parts, directory)
+    quality = joined_quality(part.document for part in parts)
+    write_page(directory / REPORT, suite, quality or (), RecordFiles(Path.cwd()))
+    for path in (json, directory / DOCUMENT):
+        if path is not None:
+            write_out(path, document_chunks(suite, quality=quality))
+    return suite
+
+
+def _empty(directory: Path, *, is_ours: bool) -> None:
+    """Remove what was written into a directory that was empty, and a directory that we named."""
+    for path in directory.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+    if is_ours:
+        with contextlib.suppress(OSError):
+            directory.rmdir()
 
 
 def _part(source: Path) -> Part:
@@ -89,13 +115,16 @@ def _check_distinct(parts: Sequence[Part]) -> None:
 
 
 def _directory(parts: Sequence[Part], output: Path | None) -> Path:
+    place = output or Path(parts[0].results_dir).parent
     try:
         if output is None:
-            return new_results_directory(Path(parts[0].results_dir).parent, datetime.now(UTC))
+            return new_results_directory(place, datetime.now(UTC))
         output.mkdir(parents=True, exist_ok=True)
         is_empty = next(output.iterdir(), None) is None
     except OSError as error:
-        raise EvalError(f"{output}: cannot be made: {error.strerror}") from error
+        option = "" if output is not None else ", expected a place to write to by --output-dir"
+        reason = error.strerror or type(error).__name__
+        raise EvalError(f"{place}: no results can be written there: {reason}{option}") from error
     if not is_empty:
         raise EvalError(f"{output}: is not empty, expected a new directory for the merged results")
     return output
@@ -129,15 +158,18 @@ def _with_record(run: RunReport, part: Part, directory: Path) -> RunReport:
 
 
 def _tell(found: Merged) -> None:
+    lines = []
     if found.missing_shards:
-        say(f"missing: {plural(len(found.missing_shards), 'shard')}, " + _few(found.missing_shards))
+        shards = plural(len(found.missing_shards), "shard")
+        lines.append(f"missing: {shards}, {_few(found.missing_shards)}")
     if found.missing:
-        say(f"missing: {plural(len(found.missing), 'planned run')}, " + _runs(found.missing))
+        runs = plural(len(found.missing), "planned run")
+        lines.append(f"missing: {runs}, {_runs(found.missing)}")
     if found.doubled:
-        say(
-            f"in several of them, the same and counted once: {plural(len(found.doubled), 'run')}, "
-            + _runs(found.doubled)
-        )
+        runs = plural(len(found.doubled), "run")
+        same = "in several of them, the same and counted once"
+        lines.append(f"{same}: {runs}, {_runs(found.doubled)}")
+    say_all(lines, width=terminal_width())
 
 
 def _runs(keys: Sequence[RunKey]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from pytest_plugin_eval.errors import EvalError
 from pytest_plugin_eval.records.model import Arm, RunKey
@@ -79,7 +79,8 @@ def merged(parts: Sequence[Part]) -> Merged:
     owed = _owed(suites, runs, missing)
     there = cases.keys() | {one.case for one in owed}
     shards = tuple(_missing_shards([suite.info for suite in suites], len(there)))
-    info = _suite_info([suite.info for suite in suites], owed, runs.values())
+    paying = [suite.info for suite in _paying(suites)]
+    info = _suite_info([suite.info for suite in suites], paying, owed, runs.values())
     return Merged(
         suite=suite_result(
             info,
@@ -119,7 +120,39 @@ def _differences(parts: Sequence[Part], suites: Sequence[SuiteResult]) -> Iterat
     counts = {part.name: count for part in parts if (count := part.document.votes) is not None}
     if len(set(counts.values())) > 1:
         yield "votes of a verdict: " + ", ".join(f"{n} ({name})" for name, n in counts.items())
+    yield from _other_plugins(parts, suites)
+    yield from _other_judges(parts, suites)
     yield from _conditions(parts, suites)
+
+
+def _other_plugins(parts: Sequence[Part], suites: Sequence[SuiteResult]) -> Iterator[str]:
+    """Yield where the plugin in the suite's root, or the version of any plugin, is another one."""
+    owners: dict[str, str] = {}
+    versions: dict[str, tuple[str, str]] = {}
+    for part, suite in zip(parts, suites, strict=True):
+        for plugin in suite.info.plugins:
+            name, version = plugin.get("name", ""), plugin.get("version", "none")
+            earlier = versions.setdefault(name, (version, part.name))
+            if earlier[0] != version:
+                both = f"{earlier[0]} and {version} ({earlier[1]}, {part.name})"
+                yield f"version of plugin {name}: {both}"
+            if plugin.get("path") == suite.info.root:
+                owners.setdefault(name, part.name)
+    if len(owners) > 1:
+        yield "plugin: " + " and ".join(f"{name} ({part})" for name, part in owners.items())
+
+
+def _other_judges(parts: Sequence[Part], suites: Sequence[SuiteResult]) -> Iterator[str]:
+    """Yield where another model voted: none may have been asked for, and the default be another."""
+    first: tuple[str, frozenset[str]] | None = None
+    for part, suite in zip(parts, suites, strict=True):
+        runs = (run for case in suite.cases for run in case.runs)
+        found = frozenset(v.judge_model for run in runs for v in run.verdicts if v.judge_model)
+        if not found:
+            continue
+        first = first or (part.name, found)
+        if found.isdisjoint(first[1]):
+            yield f"judge: {_listed(first[1])} and {_listed(found)} ({first[0]}, {part.name})"
 
 
 _RESPECTS: Mapping[str, Callable[[SuiteInfo], object]] = {
@@ -176,9 +209,9 @@ def _case_differences(parts: Sequence[Part], suites: Sequence[SuiteResult]) -> I
     for part, suite in zip(parts, suites, strict=True):
         for case in suite.cases:
             name, info = seen.setdefault(case.info.id, (part.name, case.info))
-            for what in ("prompt", "graders", "plan", "max_turns", "timeout_s", "model"):
-                if getattr(info, what) != getattr(case.info, what):
-                    yield f"case {case.info.id}: another {what} ({name}, {part.name})"
+            for field, what in _OF_A_CASE.items():
+                if getattr(info, field) != getattr(case.info, field):
+                    yield f"case {case.info.id}: {what} ({name}, {part.name})"
             for what in ("settings", "mocks", "scaffold"):
                 if not _provenance([case], "settings"):
                     continue  # of its runs nothing is known
@@ -186,6 +219,17 @@ def _case_differences(parts: Sequence[Part], suites: Sequence[SuiteResult]) -> I
                 earlier = hashes.setdefault((case.info.id, what), values)
                 if values.isdisjoint(earlier) and (values or earlier):
                     yield f"case {case.info.id}: other {what} ({name}, {part.name})"
+
+
+_OF_A_CASE = {
+    "prompt": "another prompt",
+    "graders": "other graders",
+    "plan": "another plan of runs",
+    "max_turns": "another turn cap",
+    "timeout_s": "another time limit",
+    "model": "another model",
+    "not_granted": "other tools were granted",
+}
 
 
 def _runs(
@@ -281,13 +325,28 @@ def _partial_reason(suites: Iterable[SuiteResult], *, is_complete: bool) -> str 
 # What is said of the session
 
 
+def _paying(suites: Sequence[SuiteResult]) -> Iterator[SuiteResult]:
+    """Yield the sessions whose money counts: not those whose runs all are in another of them.
+
+    Such are shards that were merged before, beside the result of that merge.
+    """
+    keys = [{run.key for case in suite.cases for run in case.runs} for suite in suites]
+    for position, (suite, own) in enumerate(zip(suites, keys, strict=True)):
+        larger = any(own < other for other in keys)
+        if not own or not (larger or own in keys[:position]):
+            yield suite
+
+
 def _suite_info(
-    infos: Sequence[SuiteInfo], owed: tuple[NotStarted, ...], runs: Iterable[RunReport]
+    infos: Sequence[SuiteInfo],
+    paying: Sequence[SuiteInfo],
+    owed: tuple[NotStarted, ...],
+    runs: Iterable[RunReport],
 ) -> SuiteInfo:
     first = infos[0]
     untouched = {case for info in infos for case in info.not_started}
     plugins = {one.get("name", ""): one for info in infos for one in info.plugins}
-    ceilings = [info.ceiling_usd for info in infos if info.ceiling_usd is not None]
+    ceilings = [info.ceiling_usd for info in paying if info.ceiling_usd is not None]
     two_arms = any(info.ablation == Ablation.WITH_WITHOUT.value for info in infos)
     started = min(infos, key=lambda info: _moment(info.started_at))
     return replace(
@@ -301,9 +360,9 @@ def _suite_info(
         plugins=tuple(plugins.values()),
         not_started=tuple(sorted(untouched & {one.case for one in owed})),
         runs_not_started=owed,
-        resumed=sum(info.resumed for info in infos),
-        spent_usd=sum(info.spent_usd for info in infos),
-        ceiling_usd=sum(ceilings) if len(ceilings) == len(infos) else None,
+        resumed=sum(info.resumed for info in paying),
+        spent_usd=sum(info.spent_usd for info in paying),
+        ceiling_usd=sum(ceilings) if len(ceilings) == len(paying) else None,
         shard=None,
         shard_cases=None,
         recorded=recorded_words(runs) if any(info.recorded for info in infos) else "",
@@ -312,12 +371,9 @@ def _suite_info(
 
 def _duration(infos: Sequence[SuiteInfo]) -> float:
     """Return the seconds from the first start to the last end: the sessions ran side by side."""
-    starts = [_moment(info.started_at) for info in infos]
-    ends = [
-        start + timedelta(seconds=info.duration_s)
-        for start, info in zip(starts, infos, strict=True)
-    ]
-    return (max(ends) - min(starts)).total_seconds()
+    starts = [_moment(info.started_at).timestamp() for info in infos]
+    ends = [start + info.duration_s for start, info in zip(starts, infos, strict=True)]
+    return max(ends) - min(starts)
 
 
 def _moment(text: str) -> datetime:

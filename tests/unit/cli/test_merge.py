@@ -141,6 +141,55 @@ def test_records_that_were_not_uploaded_are_no_hurdle(shards: list[str], tmp_pat
     assert not (tmp_path / "all/runs/evals/first/with-1.jsonl").exists()
 
 
+@pytest.mark.parametrize("output", [True, False], ids=["named", "beside"])
+def test_place_that_cannot_be_written_to_is_named_in_one_line(
+    output: bool,
+    shards: list[str],
+    tmp_path: Path,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(path: Path, *_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    place = tmp_path / "all" if output else Path(shards[0]).parent
+
+    assert main(["merge", *shards, *(["--output-dir", str(place)] if output else [])]) == 1
+
+    err = capsys.readouterr().err
+    assert f"{place}: no results can be written there: Permission denied" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("output", [True, False], ids=["named", "beside"])
+@pytest.mark.parametrize("writes", range(5))
+def test_merge_that_fails_midway_leaves_nothing(
+    output: bool,
+    writes: int,
+    shards: list[str],
+    tmp_path: Path,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    left = iter(range(writes))
+    rename = Path.replace
+
+    def fill_up(path: Path, target: Path) -> Path:
+        if next(left, None) is None:
+            raise OSError(28, "No space left on device", str(target))
+        return rename(path, target)
+
+    before = sorted(tmp_path.rglob("*"))
+    monkeypatch.setattr(Path, "replace", fill_up)
+    place = tmp_path / "all"
+
+    assert main(["merge", *shards, *(["--output-dir", str(place)] if output else [])]) == 1
+
+    assert "No space left on device" in capsys.readouterr().err
+    assert sorted(tmp_path.rglob("*")) == sorted([*before, *([place] * output)])
+
+
 def test_report_renders_the_page_again(shards: list[str], capsys: Captured) -> None:
     assert main(["report", shards[1]]) == 0
 

@@ -171,10 +171,11 @@ def test_runs_under_other_conditions_are_refused(provenance: dict[str, str], sai
     ("change", "said"),
     [
         ({"prompt": "Say bye"}, "case evals/one: another prompt"),
-        ({"graders": ({"name": "g1"},)}, "case evals/one: another graders"),
-        ({"max_turns": 3}, "case evals/one: another max_turns"),
+        ({"graders": ({"name": "g1"},)}, "case evals/one: other graders"),
+        ({"max_turns": 3}, "case evals/one: another turn cap"),
         ({"model": "opus"}, "case evals/one: another model"),
         ({"plan": results.plan(3, 3)}, "case evals/one: another plan"),
+        ({"not_granted": ("Bash",)}, "case evals/one: other tools were granted"),
     ],
 )
 def test_cases_that_are_not_the_same_are_refused(change: dict[str, object], said: str) -> None:
@@ -220,3 +221,72 @@ def test_money_time_and_filters_are_those_of_all() -> None:
 
     assert (info.started_at, info.duration_s) == ("2026-01-31T09:00:00.000Z", 120.0)
     assert (info.spent_usd, info.ceiling_usd, info.case_filter) == (1.5, 4.0, None)
+
+
+def _plugin(name: str, version: str | None = None, path: str = "/plugin") -> dict[str, str]:
+    return {"name": name, "path": path, **({"version": version} if version else {})}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        pytest.param(
+            _plugin("demo", "1.2.0"),
+            _plugin("demo", "1.3.0"),
+            "version of plugin demo: 1.2.0 and 1.3.0 (part-1, part-2)",
+            id="another version",
+        ),
+        pytest.param(
+            _plugin("demo", "1.2.0"),
+            _plugin("demo"),
+            "version of plugin demo: 1.2.0 and none (part-1, part-2)",
+            id="no version",
+        ),
+        pytest.param(
+            _plugin("demo"),
+            _plugin("else"),
+            "plugin: demo (part-1) and else (part-2)",
+            id="another plugin",
+        ),
+    ],
+)
+def test_results_of_another_plugin_are_refused(
+    first: dict[str, str], second: dict[str, str], said: str
+) -> None:
+    assert said in _refusal(_suite(RUNS[:4], plugins=(first,)), _suite(RUNS[4:], plugins=(second,)))
+
+
+def test_shards_that_met_other_plugins_of_one_suite_are_merged() -> None:
+    beside = _plugin("beside", path="/plugin/more/beside")
+
+    found = _merged(
+        _suite(RUNS[:4], plugins=(_plugin("demo"),)), _suite(RUNS[4:], plugins=(beside,))
+    )
+
+    assert [one["name"] for one in found.suite.info.plugins] == ["demo", "beside"]
+
+
+def test_votes_of_another_model_are_refused_though_none_was_asked_for() -> None:
+    suites = []
+    for case, model in ((FIRST, "haiku"), (SECOND, "opus")):
+        verdict = results.judged("P", "PPP", judge_model=model)
+        suites.append(_suite([results.run("with-1", (verdict,), case=case)]))
+
+    assert "judge: haiku and opus (part-1, part-2)" in _refusal(*suites)
+
+
+def test_money_of_shards_beside_their_merge_counts_once() -> None:
+    shards = [_suite(runs, spent_usd=1.0, ceiling_usd=5.0) for runs in (RUNS[:4], RUNS[4:])]
+    whole = _merged(*shards).suite
+
+    again = _merged(*shards, whole)
+
+    assert (whole.info.spent_usd, whole.info.ceiling_usd) == (2.0, 10.0)
+    assert document_text(again.suite) == document_text(whole)
+
+
+@pytest.mark.parametrize("started", ["", "yesterday", "9999-12-31T23:59:59Z", "0001-01-01"])
+def test_times_that_are_odd_give_a_length_all_the_same(started: str) -> None:
+    found = _merged(_suite(RUNS[:4], started_at=started), _suite(RUNS[4:]))
+
+    assert found.suite.info.duration_s >= 0
