@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_plugin_eval.reports.columns import cell, display_width, hanging, padded, signed
-from pytest_plugin_eval.scoring.trend import CaseTrend, Point, Session, Trend
+from pytest_plugin_eval.scoring.trend import CaseTrend, Point, Session, Trend, conditions_changed
 from pytest_plugin_eval.text import decimals, dollars, plural
 
-__all__ = ["history_lines", "left_out_text", "moment"]
+__all__ = [
+    "breaks",
+    "changed_cases",
+    "history_lines",
+    "last_seen",
+    "left_out_text",
+    "moment",
+]
 
 SHOWN = 20
 """The newest sessions in the table; the page has all."""
@@ -23,16 +30,20 @@ _NARROW = 100
 def history_lines(trend: Trend, *, width: int, ascii_only: bool = False) -> list[str]:
     """Return a trend for a terminal of *width* columns."""
     lines = [f"{trend.suite}: {plural(len(trend.sessions), 'session')}", ""]
-    shown = trend.sessions[-SHOWN:]
-    if len(trend.sessions) > SHOWN:
-        lines.append(f"the newest {SHOWN}; the page has all")
-    columns = _COLUMNS if width >= _NARROW else _COLUMNS[:-1]
-    rows = [columns, *(_row(session)[: len(columns)] for session in shown)]
-    lines += _aligned([[cell(text) for text in row] for row in rows])
-    lines += ["", *_case_lines(trend.cases, width, ascii_only=ascii_only), ""]
+    if trend.sessions:
+        lines += [*_session_lines(trend.sessions, width), ""]
+        lines += [*_case_lines(trend, width, ascii_only=ascii_only), ""]
     lines += list(_notes(trend))
     clean = (cell(line, ascii_only=ascii_only) for line in lines)
     return [part for line in clean for part in hanging(line, width)]
+
+
+def _session_lines(sessions: Sequence[Session], width: int) -> Iterator[str]:
+    if len(sessions) > SHOWN:
+        yield f"the newest {SHOWN}; the page has all"
+    columns = _COLUMNS if width >= _NARROW else _COLUMNS[:-1]
+    rows = [columns, *(_row(session)[: len(columns)] for session in sessions[-SHOWN:])]
+    yield from _aligned([[cell(text) for text in row] for row in rows])
 
 
 def left_out_text(trend: Trend) -> str:
@@ -71,23 +82,21 @@ def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "  ".join(padded(text, size) for text, size in zip(row, widths, strict=True)).rstrip()
 
 
-def _case_lines(cases: Sequence[CaseTrend], width: int, *, ascii_only: bool) -> Iterator[str]:
+def _case_lines(trend: Trend, width: int, *, ascii_only: bool) -> Iterator[str]:
     """Yield a line a case: bars of WITH, the newest last, then the newest numbers."""
-    if not cases:
+    if not trend.cases:
         return
-    names = [cell(case.name) for case in cases]
+    names = [cell(case.name) for case in trend.cases]
     room = max(min(max(map(display_width, names)), width // 3), 8)
-    count = min(max(len(case.points) for case in cases), max(width - room - 40, 8))
+    count = min(len(trend.sessions), max(width - room - 40, 8))
     yield f"WITH of each case, oldest to newest ({_scale(ascii_only=ascii_only)})"
-    for name, case in zip(names, cases, strict=True):
+    for name, case in zip(names, trend.cases, strict=True):
         bars = "".join(_bar(point, ascii_only=ascii_only) for point in case.points[-count:])
-        newest = next((point for point in reversed(case.points) if point is not None), None)
-        text = f"{padded('', room)}  {bars}  {_newest(newest)}"
-        if display_width(name) > room:
+        is_long = display_width(name) > room
+        if is_long:
             yield name
-        else:
-            text = f"{padded(name, room)}  {bars}  {_newest(newest)}"
-        yield text.rstrip()
+        first = padded("" if is_long else name, room)
+        yield f"{first}  {bars}  {_newest(case, trend.sessions)}".rstrip()
 
 
 def _scale(*, ascii_only: bool) -> str:
@@ -101,12 +110,21 @@ def _bar(point: Point | None, *, ascii_only: bool) -> str:
     return signs[min(int(point.with_score * len(signs)), len(signs) - 1)]
 
 
-def _newest(point: Point | None) -> str:
-    if point is None or point.with_score is None:
+def last_seen(case: CaseTrend) -> tuple[int, Point] | None:
+    """Return the newest point of a case with its position, ``None`` where it never had one."""
+    seen = [(number, point) for number, point in enumerate(case.points) if point is not None]
+    return seen[-1] if seen else None
+
+
+def _newest(case: CaseTrend, sessions: Sequence[Session]) -> str:
+    seen = last_seen(case)
+    if seen is None or seen[1].with_score is None:
         return "never measured"
+    number, point = seen
     delta = "" if point.delta is None else f", Δ {signed(point.delta)}"
     verdict = "passed" if point.passed else "failed"
-    return f"{decimals(point.with_score)} (n={point.runs}){delta}, {verdict}"
+    when = "" if number == len(sessions) - 1 else f", on {moment(sessions[number].started_at)}"
+    return f"{decimals(seen[1].with_score)} (n={point.runs}){delta}, {verdict}{when}"
 
 
 def _notes(trend: Trend) -> Iterator[str]:
@@ -115,10 +133,37 @@ def _notes(trend: Trend) -> Iterator[str]:
     text = left_out_text(trend)
     if text:
         yield f"left out: {text}"
-    for before, after in zip(trend.sessions, trend.sessions[1:], strict=False):
-        for what, old, new in (
-            ("model", before.model, after.model),
-            ("Claude Code", before.claude_version, after.claude_version),
-        ):
-            if old and new and old != new:
-                yield f"{moment(after.started_at)}: {what} changed, {old} -> {new}"
+    yield from _changes(trend)
+
+
+def _changes(trend: Trend) -> Iterator[str]:
+    """Yield what else than the plugin changed from one of the sessions shown to the next."""
+    first = max(len(trend.sessions) - SHOWN, 0)
+    cases = changed_cases(trend)
+    for number in range(first + 1, len(trend.sessions)):
+        before, after = trend.sessions[number - 1], trend.sessions[number]
+        when = moment(after.started_at)
+        for one in conditions_changed(before, after):
+            yield f"{when}: {one.what} changed, {one.old} -> {one.new}"
+        if names := cases.get(number):
+            yield f"{when}: prompt or graders changed, no trend across it: {', '.join(names)}"
+
+
+def changed_cases(trend: Trend) -> dict[int, list[str]]:
+    """Return by position of the session which cases had another prompt or other graders before."""
+    found: dict[int, list[str]] = {}
+    for case in trend.cases:
+        for number in breaks(case):
+            found.setdefault(number, []).append(case.name)
+    return found
+
+
+def breaks(case: CaseTrend) -> Iterator[int]:
+    """Yield the positions from which on a case is another than it was when last seen."""
+    earlier: Point | None = None
+    for number, point in enumerate(case.points):
+        if point is None:
+            continue
+        if earlier is not None and earlier.version != point.version:
+            yield number
+        earlier = point

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_plugin_eval.reports.columns import cell, signed
-from pytest_plugin_eval.reports.history import left_out_text, moment
-from pytest_plugin_eval.scoring.trend import CaseTrend, Point, Session, Trend
+from pytest_plugin_eval.reports.history import (
+    breaks,
+    changed_cases,
+    last_seen,
+    left_out_text,
+    moment,
+)
+from pytest_plugin_eval.scoring.trend import CaseTrend, Point, Session, Trend, conditions_changed
 from pytest_plugin_eval.text import decimals, dollars
 
 __all__ = ["history_html"]
@@ -52,7 +58,7 @@ def history_html(trends: Sequence[Trend]) -> str:
         trends=[
             {
                 "suite": cell(trend.suite),
-                "sessions": [_session(one, before) for before, one in _pairs(trend.sessions)],
+                "sessions": list(_sessions(trend)),
                 "lines": [_line(case, trend.sessions) for case in trend.cases],
                 "left_out": left_out_text(trend),
                 "has_composite": any(one.composite is not None for one in trend.sessions),
@@ -64,17 +70,20 @@ def history_html(trends: Sequence[Trend]) -> str:
     )
 
 
-def _pairs(sessions: Sequence[Session]) -> Iterator[tuple[Session | None, Session]]:
+def _sessions(trend: Trend) -> Iterator[dict[str, object]]:
+    """Yield the sessions, each with what is not as it was in the one before."""
+    cases = changed_cases(trend)
     before: Session | None = None
-    for session in sessions:
-        yield before, session
+    for number, session in enumerate(trend.sessions):
+        changed = conditions_changed(before, session) if before is not None else ()
+        told = [f"{one.what} changed, {one.old} -> {one.new}" for one in changed]
+        if names := cases.get(number):
+            told.append(f"prompt or graders changed: {', '.join(names)}")
+        yield {**_session(session), "changed": cell("; ".join(told))}
         before = session
 
 
-def _session(session: Session, before: Session | None) -> dict[str, object]:
-    changed = before is not None and (
-        (before.model, before.claude_version) != (session.model, session.claude_version)
-    )
+def _session(session: Session) -> dict[str, object]:
     return {
         "started": moment(session.started_at),
         "passed": f"{session.cases_passed}/{session.cases}",
@@ -87,7 +96,6 @@ def _session(session: Session, before: Session | None) -> dict[str, object]:
         "model": cell(session.model) or "—",
         "version": cell(session.claude_version) or "—",
         "plugin": cell(session.plugin) or "—",
-        "changed": changed,
     }
 
 
@@ -99,10 +107,11 @@ def _line(case: CaseTrend, sessions: Sequence[Session]) -> _Line:
     points = case.points
     present = [(n, point) for n, point in enumerate(points) if point is not None]
     newest = present[-1][1] if present else None
+    broken = frozenset(breaks(case))
     return _Line(
         name=cell(case.name),
-        with_path=_path([None if point is None else point.with_score for point in points]),
-        without_path=_path([None if point is None else point.without_score for point in points]),
+        with_path=_path([None if one is None else one.with_score for one in points], broken),
+        without_path=_path([None if one is None else one.without_score for one in points], broken),
         dots=tuple(
             _Dot(
                 x=_x(n, len(points)),
@@ -112,10 +121,19 @@ def _line(case: CaseTrend, sessions: Sequence[Session]) -> _Line:
             )
             for n, point in present
         ),
-        newest="never" if newest is None else f"{_score(newest.with_score)} (n={newest.runs})",
+        newest=_newest(case, sessions),
         delta="—" if newest is None or newest.delta is None else signed(newest.delta),
         sentence="; ".join(_label(point, sessions[n]) for n, point in present) or "never measured",
     )
+
+
+def _newest(case: CaseTrend, sessions: Sequence[Session]) -> str:
+    seen = last_seen(case)
+    if seen is None:
+        return "never"
+    number, point = seen
+    when = "" if number == len(sessions) - 1 else f", on {moment(sessions[number].started_at)}"
+    return f"{_score(point.with_score)} (n={point.runs}){when}"
 
 
 def _label(point: Point, session: Session) -> str:
@@ -125,14 +143,18 @@ def _label(point: Point, session: Session) -> str:
     return f"{moment(session.started_at)}: WITH {score} (n={point.runs}){without}, {verdict}"
 
 
-def _path(values: Sequence[float | None]) -> str:
-    """Return the path of a line, broken where a value is missing; a point alone is a dash."""
+def _path(values: Sequence[float | None], broken: Collection[int]) -> str:
+    """Return the path of a line, broken where a value is missing; a point alone is a dash.
+
+    It is broken before the positions *broken* as well: there the case became another.
+    """
     parts = []
     is_down = False
     for n, value in enumerate(values):
         if value is not None:
             place = f"{_x(n, len(values))} {_y(value)}"
-            parts.append(f"L{place}" if is_down else f"M{place} h0.1")
+            goes_on = is_down and n not in broken
+            parts.append(f"L{place}" if goes_on else f"M{place} h0.1")
         is_down = value is not None
     return " ".join(parts)
 

@@ -1,12 +1,14 @@
 """How the cases of a suite did over many sessions.
 
-A session that was stopped before its end is left out, and so is what was not measured: neither says
-anything of the plugin. A replay grades runs that an earlier session made, and is left out as well
-unless it is asked for.
+A session that was stopped before its end is left out, and so are one of several shards and what was
+not measured: none of them says how the suite did. A replay grades runs that an earlier session
+made, and is left out as well unless it is asked for; so is a copy of a result that counts already.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +16,10 @@ from dataclasses import dataclass
 from pytest_plugin_eval.scoring.model import CaseResult, RunReport, SuiteResult
 from pytest_plugin_eval.scoring.runs import mean
 
-__all__ = ["CaseTrend", "Point", "Session", "Trend", "trends"]
+__all__ = ["CaseTrend", "Condition", "Point", "Session", "Trend", "conditions_changed", "trends"]
 
+SHARD = "of one shard alone (plugin-eval merge joins them)"
+COPY = "that are a copy of another"
 REPLAYED = ("replay", "rescore")
 _STOPPED = {
     "interrupted": "interrupted",
@@ -47,6 +51,21 @@ class Session:
     cost_usd: float | None
     composite: float | None = None
     """Of the plugin under test, 0 to 100, where the result has it."""
+    judge: str = ""
+    """Models that voted, in words; empty where nothing was voted on."""
+    arms: str = ""
+    threshold: str = ""
+    llm_graders: str = ""
+    """``evaluated`` or ``left out``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Something that is not as it was in the session before."""
+
+    what: str
+    old: str
+    new: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +78,8 @@ class Point:
     runs: int
     """Measured with-runs behind `with_score`."""
     passed: bool
+    version: str = ""
+    """Tells prompt and graders of one session from others: scores by other graders are no trend."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +114,28 @@ class _Reduced:
     names: Mapping[str, str]
 
 
+_CONDITIONS = {
+    "model": "model",
+    "Claude Code": "claude_version",
+    "judge": "judge",
+    "arms": "arms",
+    "threshold": "threshold",
+    "llm graders": "llm_graders",
+}
+
+
+def conditions_changed(before: Session, after: Session) -> tuple[Condition, ...]:
+    """Return under which conditions the later session was another; what either lacks is no change.
+
+    The plugin is what a trend is about, and not among them.
+    """
+    pairs = (
+        Condition(what, getattr(before, name), getattr(after, name))
+        for what, name in _CONDITIONS.items()
+    )
+    return tuple(pair for pair in pairs if pair.old and pair.new and pair.old != pair.new)
+
+
 def trends(
     results: Iterable[tuple[SuiteResult, float | None]], *, with_replays: bool = False
 ) -> tuple[Trend, ...]:
@@ -110,8 +153,10 @@ def trends(
         reason = _why_left_out(suite, with_replays=with_replays)
         if reason is not None:
             reasons[reason] += 1
+        elif (reduced := _reduced(suite, composite)) in counted[name]:
+            reasons[COPY] += 1
         else:
-            counted[name].append(_reduced(suite, composite))
+            counted[name].append(reduced)
     return tuple(_trend(name, counted[name], left_out[name]) for name in sorted(counted))
 
 
@@ -147,6 +192,8 @@ def _why_left_out(suite: SuiteResult, *, with_replays: bool) -> str | None:
         return "without a measured run"
     if suite.info.mode in REPLAYED and not with_replays:
         return "graded again from earlier runs"
+    if suite.info.shard is not None:
+        return SHARD
     return _STOPPED.get(suite.partial_reason or "")
 
 
@@ -168,6 +215,10 @@ def _session(suite: SuiteResult, composite: float | None) -> Session:
         unmeasured=sum(not run.measured for run in runs),
         cost_usd=suite.cost_usd,
         composite=composite,
+        judge=_words({v.judge_model for run in runs for v in run.verdicts}),
+        arms=suite.info.ablation,
+        threshold=f"{suite.info.threshold:g}",
+        llm_graders="left out" if suite.info.free_only else "evaluated",
     )
 
 
@@ -180,7 +231,14 @@ def _point(case: CaseResult) -> Point | None:
         delta=case.delta,
         runs=sum(run.measured for run in case.with_runs),
         passed=case.passed,
+        version=_version(case),
     )
+
+
+def _version(case: CaseResult) -> str:
+    graders = [dict(one) for one in case.info.graders]
+    told = json.dumps([case.info.prompt, graders], sort_keys=True, default=str)
+    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _name(suite: SuiteResult) -> str:
@@ -189,4 +247,8 @@ def _name(suite: SuiteResult) -> str:
 
 
 def _models(runs: Iterable[RunReport]) -> str:
-    return ", ".join(sorted({model for run in runs if (model := run.provenance.get("model"))}))
+    return _words({run.provenance.get("model") for run in runs})
+
+
+def _words(values: Iterable[str | None]) -> str:
+    return ", ".join(sorted({value for value in values if value}))

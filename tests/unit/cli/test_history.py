@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -115,6 +116,45 @@ def test_lines_without_unicode() -> None:
 
     assert text.isascii()
     assert "  5  0.50 (n=1)" in text
+
+
+def _edited(suite: SuiteResult, **change: object) -> SuiteResult:
+    (case,) = suite.cases
+    info = replace(case.info, **change)  # type: ignore[arg-type]  # a test's choice
+    return replace(suite, cases=(replace(case, info=info),))
+
+
+@pytest.mark.parametrize("change", [{"prompt": "Say bye"}, {"graders": ({"name": "g1"},)}])
+def test_case_that_became_another_breaks_its_line(change: dict[str, object]) -> None:
+    suites = [_suite(1), _edited(_suite(2), **change), _edited(_suite(3), **change)]
+    (trend,) = trends((suite, None) for suite in suites)
+
+    lines = history_lines(trend, width=120)
+    (path,) = re.findall(r'class="with" d="([^"]*)"', history_html([trend]))
+
+    told = [line for line in lines if "prompt or graders changed" in line]
+    assert told == ["2026-01-02 09:00: prompt or graders changed, no trend across it: one"]
+    assert (path.count("M"), path.count("L")) == (2, 1)
+
+
+def test_newest_numbers_of_a_case_that_is_gone_are_dated() -> None:
+    (trend,) = trends([(_suite(1), None), (_suite(2, name="two"), None)])
+
+    lines = history_lines(trend, width=120)
+
+    assert "one       █·  1.00 (n=1), Δ 0.00, passed, on 2026-01-01 09:00" in lines
+    assert "two       ·█  1.00 (n=1), Δ 0.00, passed" in lines
+    assert "1.00 (n=1), on 2026-01-01 09:00" in history_html([trend])
+
+
+def test_trend_without_a_session_has_no_table() -> None:
+    (trend,) = trends([(_suite(1, mode="replay"), None)])
+
+    assert history_lines(trend, width=80) == [
+        "demo: 0 sessions",
+        "",
+        "left out: 1 session graded again from earlier runs",
+    ]
 
 
 def test_names_are_text_on_the_page() -> None:

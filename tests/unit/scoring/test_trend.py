@@ -8,7 +8,14 @@ import pytest
 
 from pytest_plugin_eval.scoring.aggregate import case_result, suite_result
 from pytest_plugin_eval.scoring.model import SuiteResult
-from pytest_plugin_eval.scoring.trend import Trend, trends
+from pytest_plugin_eval.scoring.trend import (
+    COPY,
+    SHARD,
+    Condition,
+    Trend,
+    conditions_changed,
+    trends,
+)
 from tests.support import results
 
 
@@ -66,6 +73,8 @@ def test_case_that_a_session_did_not_have_is_a_gap() -> None:
         (_suite(2, partial="auth_failed"), "stopped by a refused credential"),
         (_suite(2, mode="replay"), "graded again from earlier runs"),
         (_suite(2, mode="rescore"), "graded again from earlier runs"),
+        (_suite(2, shard="1/4"), SHARD),
+        (_suite(1), COPY),
     ],
 )
 def test_what_does_not_count_is_left_out_and_counted(suite: SuiteResult, reason: str) -> None:
@@ -110,3 +119,27 @@ def test_plugins_have_trends_of_their_own() -> None:
 
     assert [(trend.suite, len(trend.sessions)) for trend in found] == [("demo", 1), ("else", 1)]
     assert [trend.sessions[0].composite for trend in found] == [70.5, None]
+
+
+def test_sessions_that_began_at_once_are_no_copies() -> None:
+    assert len(_trend(_suite(1), _suite(1, "PF")).sessions) == 2
+
+
+def test_conditions_of_a_session_are_compared_with_the_one_before() -> None:
+    one, other = _trend(
+        _suite(1), _suite(2, claude_version="3", threshold=0.5, ablation="none", free_only=True)
+    ).sessions
+
+    assert conditions_changed(one, one) == ()
+    assert conditions_changed(one, other) == (
+        Condition("Claude Code", "2.1.332", "3"),
+        Condition("arms", "with-without", "none"),
+        Condition("threshold", "1", "0.5"),
+        Condition("llm graders", "evaluated", "left out"),
+    )
+
+
+def test_what_a_session_does_not_tell_has_not_changed() -> None:
+    told, silent = _trend(_suite(1), _suite(2, claude_version="")).sessions
+
+    assert conditions_changed(told, silent) == ()
