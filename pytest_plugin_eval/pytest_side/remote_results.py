@@ -136,7 +136,7 @@ class RemoteResults:
         try:
             content = unpacking.decompress(data, LARGEST_BYTES)
             if not unpacking.eof:
-                return f"{name} has more than {LARGEST_BYTES} bytes"
+                return f"{name} is cut, or has more than {LARGEST_BYTES} bytes"
             write_bytes(directory / name, content)
         except (OSError, zlib.error) as error:
             return f"{name} could not be written: {error}"
