@@ -59,13 +59,21 @@ class EvalJunit:
     def __init__(self, config: pytest.Config, controller: EvalController) -> None:
         self._config = config
         self._controller = controller
+        self._found: tuple[_Junit | None] | None = None
+
+    @property
+    def _junit(self) -> _Junit | None:
+        """Pytest's plugin, looked for once: with the first report, when all are registered."""
+        if self._found is None:
+            self._found = (junit_plugin(self._config),)
+        return self._found[0]
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None]:
         """Complete a testcase of ours as it is finished."""
         if report.when != "teardown" or not _is_ours(report):
             return (yield)
-        junit = junit_plugin(self._config)
+        junit = self._junit
         if junit is None:
             return (yield)
         node = junit.node_reporter(report)
