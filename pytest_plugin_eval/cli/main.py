@@ -11,9 +11,9 @@ import click
 from pytest_plugin_eval import __version__
 from pytest_plugin_eval.text import did_you_mean, shown
 
-__all__ = ["main"]
+__all__ = ["COMMANDS", "main"]
 
-_COMMANDS = (
+COMMANDS = (
     *("run", "rescore", "merge", "diff", "history", "report", "new", "doctor"),
     *("score", "certify", "compare", "init", "schema"),
 )
@@ -26,7 +26,7 @@ class _Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 -- click's signature
         """Return the commands in the order of the help text."""
-        return list(_COMMANDS)
+        return list(COMMANDS)
 
     def get_command(
         self,
@@ -34,7 +34,7 @@ class _Commands(click.Group):
         cmd_name: str,
     ) -> click.Command | None:
         """Return a command by name."""
-        if cmd_name in _COMMANDS:
+        if cmd_name in COMMANDS:
             # By name, so that each costs its own imports alone: `run` imports pytest.
             module = import_module(f"pytest_plugin_eval.cli.{cmd_name}_command")
             command: click.Command = getattr(module, cmd_name)

@@ -1,4 +1,4 @@
-"""The parts of the reference that are written by the code: tables of options and of fields.
+"""The parts of the pages that are written by the code: tables of options, fields and commands.
 
 A page holds `<!-- generated: NAME -->` and `<!-- end -->`; what stands between them is replaced.
 """
@@ -19,8 +19,10 @@ from pytest_plugin_eval.cases.model import (
     Execution,
     RegexSpec,
 )
+from pytest_plugin_eval.cli.main import COMMANDS
 from pytest_plugin_eval.pytest_side.option_table import OPTIONS, Option
 from pytest_plugin_eval.scoring.info import DEFAULT_RUNS
+from tests.documents import commands
 
 COMMON = ("name", "type", "weight", "arm")
 """What every grader has, shown once."""
@@ -106,5 +108,8 @@ _TABLES: Mapping[str, Callable[[], str]] = {
     "execution": lambda: fields_table(Execution, but=("prompt",)),
     "context": lambda: fields_table(Context),
     "grader": lambda: fields_table(RegexSpec, but=set(RegexSpec.model_fields) - {*COMMON}),
+    "movers": commands.movers,
+    "action_inputs": commands.action_inputs,
+    **{f"command_{name}": partial(commands.command_text, name) for name in COMMANDS},
     **{name: partial(fields_table, model, but=COMMON) for name, model in GRADER_TYPES.items()},
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_plugin_eval.cli.main import COMMANDS
 from tests.documents.pages import with_tables
 from tests.example.markdown import ROOT, blocks
 from tests.example.script import example_script
@@ -16,7 +17,11 @@ from tests.example.workplace import EXAMPLE, copy_example, run_line
 from tests.support.script import rule, script, tool, turn
 from tests.support.scripted_api import ScriptedApi
 
-PAGES = sorted((ROOT / "docs" / "reference").glob("*.md"))
+PAGES = sorted(
+    page
+    for page in (ROOT / "docs").rglob("*.md")
+    if "<!-- generated: " in page.read_text(encoding="utf-8")
+)
 GUIDES = sorted((ROOT / "docs" / "how-to").glob("*.md"))
 SHOWN = [
     (guide.stem, line.removeprefix("$ "))
@@ -25,9 +30,12 @@ SHOWN = [
     for line in block.text.splitlines()
 ]
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
-NAMED = re.compile(r"`((?:evals|skills|\.claude-plugin)/[^`]+)`:?$")
+NAMED = re.compile(r"`((?:(?:evals|skills|\.claude-plugin|\.github)/|pytest\.ini)[^`]*)`:?$")
 RESULTS = "evals/results/2026-01-31T12-00-00-000Z"
 CEILING = 2
+SMALL = "evals/undo-last-commit"
+OVER_DOCUMENTS = ("plugin-eval diff", "plugin-eval history", "plugin-eval report")
+DIRECTORY = re.compile(r"evals/results/[\w.:-]+")
 ALL = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 TAKEN = [
     (found[1], block.text)
@@ -63,6 +71,11 @@ def test_command_of_a_guide_succeeds(guide: str, command: str, tmp_path: Path) -
                 f"pytest evals --eval-max-cost-usd 0.001 --eval-results-dir={RESULTS} {options}"
             )
             assert run_line(earlier, plugin, api_url=api.url).returncode == CEILING
+        elif command.startswith(OVER_DOCUMENTS):
+            options += " --eval-mode live" if "history" in command else ""
+            for place in set(DIRECTORY.findall(command)) or {RESULTS}:
+                earlier = f"pytest {SMALL} --eval-results-dir={place} {options}"
+                assert run_line(earlier, plugin, api_url=api.url).returncode == 0
         else:
             shutil.copytree(plugin / "evals" / "recordings", plugin / RESULTS / "runs")
         done = run_line(command, plugin, api_url=api.url, env={"PYTEST_ADDOPTS": options})
@@ -84,6 +97,13 @@ def test_links_lead_to_pages_and_headings(page: Path) -> None:
             missing.append(f"{name}#{anchor}")
 
     assert missing == []
+
+
+def test_every_command_has_its_place_in_the_reference() -> None:
+    text = (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8")
+
+    assert re.findall(r"^## (\S+)$", text, re.M) == list(COMMANDS)
+    assert re.findall(r"<!-- generated: command_(\w+) -->", text) == list(COMMANDS)
 
 
 def test_every_page_is_in_the_index() -> None:
@@ -111,6 +131,32 @@ def test_tutorial_gives_the_table_it_shows(tmp_path: Path) -> None:
     shown = next(block.text for block in blocks(TUTORIAL, "text") if "W/OUT" in block.text)
     assert done.returncode == 0, done.stdout
     assert without_cost(shown) in without_cost(done.stdout)
+
+
+@pytest.mark.agent
+def test_commands_of_the_tutorial_succeed_one_after_another(tmp_path: Path) -> None:
+    plugin = write_tutorial(tmp_path / "greeter")
+    call = turn(tool("Skill", skill="greeter:greet"), usage=USAGE)
+    ahoy, welcome = (turn(text, usage=USAGE) for text in ("Ahoy, Maria! A fair wind.", "Welcome!"))
+    answers = script(
+        rule(prompt="Maria starts here", arm="with", turns=[call, ahoy]),
+        rule(prompt="Maria starts here", arm="without", turns=[welcome]),
+        rule(prompt="wind force", turns=[turn("Shorten sail.", usage=USAGE)]),
+        plugin_text="greeter:greet",
+    )
+    shown = [
+        line.removeprefix("$ ") for b in blocks(TUTORIAL, "console") for line in b.text.splitlines()
+    ]
+
+    with ScriptedApi(answers) as api:
+        done = [
+            run_line(line, plugin, api_url=api.url, env={"PYTEST_ADDOPTS": "--eval-runs 1"})
+            for line in shown
+        ]
+
+    assert len(done) == 4
+    assert [one.returncode for one in done] == [0] * 4, "".join(one.stdout for one in done)
+    assert "no agent, no cost" in done[-1].stdout
 
 
 def test_every_case_of_the_tutorial_loads(tmp_path: Path) -> None:

@@ -27,7 +27,13 @@ SCORED = [
     for line in COMMANDS
     if "--eval-score" in line or line.startswith(("plugin-eval score", "plugin-eval compare"))
 ]
-REPLAYED = [line for line in COMMANDS if line not in (*LIVE, *SCORED)]
+SAVED = [
+    line
+    for line in COMMANDS
+    if line.startswith(tuple(f"plugin-eval {name}" for name in ("diff", "history", "report")))
+]
+CHECKED = [line for line in COMMANDS if line.startswith("plugin-eval doctor")]
+REPLAYED = [line for line in COMMANDS if line not in (*LIVE, *SCORED, *SAVED, *CHECKED)]
 FILES = [block for block in blocks(TEXT) if block.above.startswith(("`prompt.md`", "`graders/"))]
 
 # The one part of the picture that another run does not repeat.
@@ -76,6 +82,31 @@ def test_command_that_scores_succeeds_without_an_account(command: str, tmp_path:
     assert done.returncode == 0, done.stdout
     assert "changelog" in done.stdout
     assert re.search(r"\b50(?:\.0)?\b", done.stdout)
+
+
+@pytest.mark.parametrize("command", SAVED)
+def test_command_over_saved_results_succeeds(command: str, tmp_path: Path) -> None:
+    plugin = copy_example(tmp_path)
+    for day in (30, 31):
+        directory = plugin / f"evals/results/2026-01-{day}T12-00-00-000Z"
+        run_line(f"pytest example_plugin/evals --eval-results-dir={directory}", tmp_path)
+
+    done = run_line(command, tmp_path)
+
+    assert done.returncode == 0, done.stdout
+    assert "undo-last-commit" in done.stdout
+
+
+@pytest.mark.agent
+@pytest.mark.parametrize("command", CHECKED)
+def test_command_that_checks_the_set_up_succeeds(command: str, tmp_path: Path) -> None:
+    plugin = copy_example(tmp_path)
+
+    with ScriptedApi(example_script(plugin)) as api:
+        done = run_line(command, tmp_path, api_url=api.url)
+
+    assert done.returncode == 0, done.stdout
+    assert not api.requests
 
 
 def test_composites_in_the_text_are_those_of_the_picture() -> None:
