@@ -309,7 +309,7 @@ class SavedDocument(_Saved):
     def _has_each_case_once(self) -> Self:
         double = _double(case.id for case in self.cases)
         if double is not None:
-            raise ValueError(f"case {double} is there twice")
+            raise ValueError(f"case {shown(double)} is there twice")
         return self
 
     @property
