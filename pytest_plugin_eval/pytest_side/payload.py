@@ -19,7 +19,7 @@ from pytest_plugin_eval.text import without_surrogates
 
 __all__ = ["SCHEMA", "PayloadCodec", "case_from", "codec_of", "essence", "plain_case"]
 
-SCHEMA = 3
+SCHEMA = 4
 _ESSENTIAL = ("schema", "arm", "score")
 Converter = Callable[[object], object]
 

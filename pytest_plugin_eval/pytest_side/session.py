@@ -109,7 +109,7 @@ def activate(config: pytest.Config, session: pytest.Session | None = None) -> No
 
 
 def _remote(config: pytest.Config, given: Mapping[str, object]) -> RemoteWorker | None:
-    if given["elsewhere"] is None:
+    if given.get("elsewhere") is None:
         return None
     from pytest_plugin_eval.pytest_side.remote_worker import remote_worker
 

@@ -114,8 +114,8 @@ def test_data_that_cannot_be_unpacked_is_told(
 
 
 def test_payload_of_this_process_is_left_alone(remote: RemoteResults) -> None:
-    payload: dict[str, object] = {"schema": 3, "arm": "with", "score": 1.0}
+    payload: dict[str, object] = {"schema": 4, "arm": "with", "score": 1.0}
 
     remote.take(RUN, payload)
 
-    assert payload == {"schema": 3, "arm": "with", "score": 1.0}
+    assert payload == {"schema": 4, "arm": "with", "score": 1.0}

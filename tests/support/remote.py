@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import getpass
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -17,6 +19,7 @@ __all__ = ["missing_ssh", "remote_host"]
 
 READY_S = 30.0
 _EMPTY = Path("/run/sshd")
+MARK = "plugin-eval-tests-"
 _PROGRAMS = ("ssh", "ssh-keygen")
 
 
@@ -68,16 +71,37 @@ def _server(directory: Path, log: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 @contextlib.contextmanager
 def _privilege_separation() -> Iterator[None]:
-    """Have the empty directory that Debian's sshd wants where root starts it."""
-    made = os.geteuid() == 0 and not _EMPTY.is_dir()
-    if made:
-        _EMPTY.mkdir(mode=0o755)
+    """Have the directory that Debian's sshd wants where root starts it.
+
+    Several tests may want it at once: each leaves a mark there, whose text tells whether it was
+    there before all of them and is to stay.
+    """
+    if os.geteuid() != 0:
+        yield
+        return
+    mark = _EMPTY / f"{MARK}{secrets.token_hex(8)}"
+    with _alone():
+        others = list(_EMPTY.glob(f"{MARK}*"))
+        stays = others[0].read_text("utf-8") if others else "yes" if _EMPTY.is_dir() else "no"
+        _EMPTY.mkdir(mode=0o755, exist_ok=True)
+        mark.write_text(stays, encoding="utf-8")
     try:
         yield
     finally:
-        if made:
-            with contextlib.suppress(OSError):  # another test's server may use it, and removes it
+        with _alone():
+            mark.unlink()
+            if stays == "no" and not any(_EMPTY.iterdir()):
                 _EMPTY.rmdir()
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    handle = os.open(_EMPTY.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _sshd() -> str | None:
