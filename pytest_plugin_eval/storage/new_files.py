@@ -72,6 +72,8 @@ class NewDirectories:
 
     def write(self, directory: Path, files: Mapping[str, str]) -> None:
         """Make a directory as `write_new_directory` does."""
+        if directory in self._written or directory.exists() or directory.is_symlink():
+            raise EvalError(f"{directory}: exists already")
         missing = [one for one in (*directory.parents,) if not one.exists()]
         self._made += [one for one in reversed(missing) if one not in self._made]
         # Before it is there: an interruption may come between two instructions.

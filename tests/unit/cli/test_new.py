@@ -142,6 +142,57 @@ def test_name_is_asked_for(plugin: Path, capsys: Captured) -> None:
     assert "plugin-eval new --bare NAME" in capsys.readouterr().err
 
 
+def test_name_without_a_terminal_is_that_of_a_blank_case(plugin: Path, capsys: Captured) -> None:
+    assert main(["new", "greets"]) == 0
+
+    assert "no terminal to ask in: writing a blank case (--bare)" in capsys.readouterr().err
+    assert (plugin / "evals/greets/prompt.md").is_file()
+
+
+COMPLETE = ["--about", "x", "--skill", "greet", "--yes", "--max-cost-usd", "1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "there is no terminal to ask in: pass --bare NAME for a blank case, or --about TEXT"),
+        (["--about", "x"], "--skill NAME and --yes and --max-cost-usd X are missing"),
+        (["--yes"], "--about TEXT and --skill NAME and --max-cost-usd X are missing"),
+        (["a", "--yes"], "--about TEXT and --skill NAME and --max-cost-usd X are missing"),
+        (COMPLETE[:-2], "--max-cost-usd X is missing"),
+        ([*COMPLETE[:4], *COMPLETE[5:]], "--yes is missing"),
+        (["--max-cost-usd", "1"], "there is no terminal to ask in"),
+        ([*COMPLETE, "--cases", "0"], "--cases"),
+        ([*COMPLETE, "--cases", "13"], "--cases"),
+        ([*COMPLETE[:-1], "-1"], "--max-cost-usd"),
+        ([*COMPLETE[:-1], "nan"], "--max-cost-usd"),
+        ([*COMPLETE, "--eval-dir", "../up"], "--eval-dir"),
+        (COMPLETE, "no credential was found; set ANTHROPIC_API_KEY"),
+    ],
+)
+def test_script_is_told_exactly_what_to_pass(
+    words: list[str], said: str, plugin: Path, capsys: Captured
+) -> None:
+    before = _contents(plugin)
+
+    assert main(["new", *words]) == 1
+
+    assert said in " ".join(capsys.readouterr().err.split())
+    assert _contents(plugin) == before
+
+
+def test_try_by_a_script_needs_trust_before_anything_is_spent(
+    plugin: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-scripted-0000")
+
+    assert main(["new", *COMPLETE]) == 1
+
+    error = capsys.readouterr().err
+    assert "is not a trusted plugin directory" in error
+    assert "pass --trust-plugin, or --no-try" in error
+
+
 def test_what_cannot_be_written_whole_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(EvalError):
         write_new_directory(tmp_path / "new", {"a": "x", "a/b": "a file cannot hold another"})
