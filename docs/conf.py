@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
 
 from pytest_plugin_eval import __version__
@@ -41,6 +42,7 @@ html_title = f"pytest-plugin-eval {release}"
 html_extra_path = ["_site"]
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
@@ -79,5 +81,9 @@ def _joined(folder: Path, name: str) -> str:
 
 
 def setup(app: Sphinx) -> None:
-    """Connect what is above."""
+    """Connect what is above, and show files with frontmatter plainly.
+
+    To a reader of Markdown what stands above the second line of dashes is a heading.
+    """
+    app.add_lexer("markdown", TextLexer)
     app.connect("source-read", _with_navigation)
