@@ -92,6 +92,8 @@ class Settings:
     score: bool = False
     """Collect skills as items."""
     html_path: Path | None = None
+    junit_strict: bool = False
+    """Keep the JUnit file within the schema of Jenkins' xUnit plugin."""
     report_path: Path | None = None
     """Where the page goes instead of the results directory; by ``plugin-eval run`` alone."""
     shard: tuple[int, int] = (1, 1)

@@ -15,13 +15,13 @@ import pytest
 
 from pytest_plugin_eval.pytest_side.ids import is_run_id
 from pytest_plugin_eval.pytest_side.progress import run_by_id
+from pytest_plugin_eval.pytest_side.stash import settings_key
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.pytest_side.controller import EvalController
 
 __all__ = ["EvalJunit", "junit_plugin"]
 
-FAMILY_WITH_PROPERTIES = ("xunit1", "legacy")
 # What XML 1.0 does not allow in any form; pytest 9.2 does not look for it in a testcase's name.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -39,8 +39,6 @@ class _Node(Protocol):
 class _Junit(Protocol):
     """What is asked of pytest's plugin."""
 
-    family: str
-
     def node_reporter(self, report: pytest.TestReport) -> _Node:
         """Return the testcase of a report."""
 
@@ -54,11 +52,16 @@ def junit_plugin(config: pytest.Config) -> _Junit | None:
 
 
 class EvalJunit:
-    """Adds the trace's path to testcases, and keeps them within what Jenkins accepts."""
+    """Adds the trace's path to testcases; keeps them within a strict schema where asked to.
+
+    Common viewers read the properties of a testcase. The schema of Jenkins' xUnit plugin has a
+    place for them in a suite alone.
+    """
 
     def __init__(self, config: pytest.Config, controller: EvalController) -> None:
         self._config = config
         self._controller = controller
+        self._is_strict = config.stash[settings_key].junit_strict
         self._found: tuple[_Junit | None] | None = None
 
     @property
@@ -77,7 +80,7 @@ class EvalJunit:
         if junit is None:
             return (yield)
         node = junit.node_reporter(report)
-        has_properties = junit.family in FAMILY_WITH_PROPERTIES
+        has_properties = not self._is_strict
         lines = list(self._lines(report, has_properties=has_properties))
         if lines:
             output = Element("system-out")
@@ -109,7 +112,7 @@ def _is_ours(report: pytest.TestReport) -> bool:
 
 
 def _tidy(testcase: Element, *, has_properties: bool) -> None:
-    """Remove what Jenkins does not accept, and what no XML may hold."""
+    """Remove what a strict schema does not accept, and what no XML may hold."""
     properties = testcase.find("properties")
     if properties is not None and not has_properties:
         testcase.remove(properties)

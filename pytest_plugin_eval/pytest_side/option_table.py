@@ -187,6 +187,12 @@ OPTIONS: Final[tuple[Option, ...]] = (
         help="Write a copy of report.html here",
     ),
     Option(
+        name="--eval-junit-strict",
+        field="junit_strict",
+        help="Write properties of testcases into their output: Jenkins' xUnit schema has no other "
+        "place for them",
+    ),
+    Option(
         name="--eval-report-only",
         field="report_only",
         help="Scores do not change the exit status; load errors and unmeasured runs still do",

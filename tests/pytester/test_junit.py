@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from xml.etree.ElementTree import Element, fromstring
 
@@ -17,14 +16,8 @@ def _junit(suite: Suite, *arguments: str) -> Element:
     return fromstring((suite.root / "report.xml").read_text(encoding="utf-8"))  # noqa: S314 -- ours
 
 
-_OUTPUT = re.compile(r"^\[\[PROPERTY\|(\w+)=(.*)\]\]$", re.MULTILINE)
-
-
 def _properties(element: Element | None) -> Mapping[str, str]:
-    """Return properties, those that stand in the output for want of a better place included."""
     assert element is not None
-    if element.tag == "testcase" and element.find("properties") is None:
-        return dict(_OUTPUT.findall(element.findtext("system-out", "")))
     return {one.get("name", ""): one.get("value", "") for one in element.iterfind("properties/*")}
 
 

@@ -26,8 +26,9 @@ def _case(junit: etree._Element, name: str) -> etree._Element:
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
-@pytest.mark.parametrize("text", [HOSTILE, HOSTILE * 99], ids=["short", "long"])
-def test_file_is_what_jenkins_accepts(suite: Suite, workers: str, text: str) -> None:
+@pytest.mark.parametrize("strict", [True, False], ids=["strict", "usual"])
+def test_file_is_what_jenkins_accepts(suite: Suite, workers: str, *, strict: bool) -> None:
+    text = HOSTILE * 99
     suite.case("first", graders={"never": HELLO.replace("hello", "zzz")})
     suite.case("lost")
     suite.case("broken", graders={"hello": "---\ntype: nothing\n---\n"})
@@ -36,7 +37,10 @@ def test_file_is_what_jenkins_accepts(suite: Suite, workers: str, text: str) -> 
     suite.records("first", "", "g")
     (suite.root / "test_other.py").write_text("def test_it(): assert 0\n", encoding="utf-8")
 
-    junit = _written(suite, "test_other.py", "-n", workers)
+    option = ("--eval-junit-strict",) if strict else ()
+    junit = _written(suite, "test_other.py", "-n", workers, *option)
+    for properties in [] if strict else junit.findall(".//testcase/properties"):
+        properties.getparent().remove(properties)  # all that the schema has no place for
 
     schema = etree.XMLSchema(etree.parse(SCHEMA))
     schema.assertValid(junit)  # raises with the reason
@@ -87,18 +91,20 @@ def test_output_of_each_run_names_its_trace(suite: Suite, family: str, workers: 
         assert lines[0].endswith(f"evals/recordings/evals/first/{name}.jsonl")
 
 
-def test_properties_stand_where_the_family_has_a_place_for_them(suite: Suite) -> None:
+def test_properties_stand_in_the_output_where_the_schema_has_no_place_for_them(
+    suite: Suite,
+) -> None:
     suite.case("first")
     suite.records("first", "h", "g")
 
-    old = _case(_written(suite, "-o", "junit_family=xunit1"), "score")
-    new = _case(_written(suite, "-o", "junit_family=xunit2"), "score")
+    usual = _case(_written(suite), "score")
+    strict = _case(_written(suite, "--eval-junit-strict"), "score")
 
-    listed = [(one.get("name"), one.get("value")) for one in old.iterfind("properties/property")]
+    listed = [(one.get("name"), one.get("value")) for one in usual.iterfind("properties/property")]
     assert ("delta", "1") in listed
-    assert old.find("system-out") is None
-    assert new.find("properties") is None
-    assert "[[PROPERTY|delta=1]]" in new.findtext("system-out", "").splitlines()
+    assert usual.find("system-out") is None
+    assert strict.find("properties") is None
+    assert "[[PROPERTY|delta=1]]" in strict.findtext("system-out", "").splitlines()
 
 
 def test_summary_of_pytest_tells_the_cause(suite: Suite) -> None:

@@ -209,7 +209,7 @@ def test_junit_holds_the_score_and_the_limit(skills: Suite) -> None:
         ("composite", "60.98"), ("composite_badge", "bronze"),
         ("composite_label", "Estimated"), ("limit", "60"),
     ):  # fmt: skip
-        assert f"[[PROPERTY|{name}={value}" in text
+        assert f'<property name="{name}" value="{value}' in text
     assert "cost_usd" not in text
 
 
@@ -315,4 +315,4 @@ def test_cost_of_judges_is_a_property(skills: Suite, judge: StandInJudge) -> Non
     skills.pytester.runpytest(FILE, "--eval-depth", "standard", "--junitxml", "out.xml")
 
     text = (skills.pytester.path / "out.xml").read_text(encoding="utf-8")
-    assert "[[PROPERTY|cost_usd=0.04]]" in text
+    assert '<property name="cost_usd" value="0.04"' in text
