@@ -13,7 +13,7 @@ from typing import NamedTuple
 from pytest_plugin_eval.cli.score_output import Output, format_of, write_lines, write_text
 from pytest_plugin_eval.cli.score_session import Interrupted, Models, asking, missing_client, say
 from pytest_plugin_eval.errors import QualityError
-from pytest_plugin_eval.quality.composite import settled
+from pytest_plugin_eval.quality.composite import is_below
 from pytest_plugin_eval.quality.model import Layer, LayerResult, QualityReport, Target
 from pytest_plugin_eval.quality.parse import PluginSource, SkillSource, read_target
 from pytest_plugin_eval.quality.score import ScoreOptions, score_source
@@ -81,10 +81,8 @@ def score(request: ScoreRequest) -> int:
         code = interrupted.exit_code
     if reports:
         printer.print(reports, corpus.standings(reports) if corpus else Standings())
-    missed = [report for report in reports if _is_below(report, wanted.threshold)]
-    for report in missed:
-        _tell_missed(report, wanted.threshold or 0)
-    return code or (BELOW if missed else 0)
+    has_missed = _tell_missed(reports, wanted.threshold)
+    return code or (BELOW if has_missed else 0)
 
 
 def warn_of(report: QualityReport) -> None:
@@ -239,12 +237,14 @@ def _silent(_: LayerResult) -> None:
     pass
 
 
-def _is_below(report: QualityReport, threshold: float | None) -> bool:
-    return threshold is not None and settled(report.composite.score) < settled(threshold)
-
-
-def _tell_missed(report: QualityReport, threshold: float) -> None:
+def _tell_missed(reports: Iterable[QualityReport], threshold: float | None) -> bool:
+    """Say which composites are below the threshold, and return whether one is."""
+    if threshold is None:
+        return False
     from pytest_plugin_eval.reports.run_lines import below
 
-    score_text, limit = below(report.composite.score, threshold)
-    say(f"{report.path}: composite {score_text} is below --threshold {limit}")
+    missed = [report for report in reports if is_below(report.composite.score, threshold)]
+    for report in missed:
+        score_text, limit = below(report.composite.score, threshold)
+        say(f"{report.path}: composite {score_text} is below --threshold {limit}")
+    return bool(missed)

@@ -142,10 +142,10 @@ def say(text: str) -> None:
 
 def _announce(skills: Sequence[SkillSource], options: ScoreOptions, asks: Asking) -> None:
     """Say what is asked of whom at about what price."""
-    from pytest_plugin_eval.quality.score import estimate_usd
+    from pytest_plugin_eval.quality.score import count_calls, estimate_usd
 
     say(EXPERIMENTAL)
-    calls = sum(_calls(skill, options) for skill in skills)
+    calls = sum(count_calls(skill, options) for skill in skills)
     try:
         who = asks.check()
     except JudgeError as error:
@@ -155,16 +155,6 @@ def _announce(skills: Sequence[SkillSource], options: ScoreOptions, asks: Asking
     known = [cost for cost in costs if cost is not None]
     about = f"about {dollars(sum(known))}" if len(known) == len(costs) else "at an unknown price"
     say(f"asking: {plural(calls, 'call')}, {about}, of {who}")
-
-
-def _calls(skill: SkillSource, options: ScoreOptions) -> int:
-    """Return how many calls are made for a skill: the judge's, one for prompts, and the runs."""
-    from pytest_plugin_eval.quality.judge_layer import judge_questions
-    from pytest_plugin_eval.quality.score import monte_carlo_runs
-
-    judged = judge_questions(skill, judges=options.judges, chars=options.judge_chars)
-    runs = monte_carlo_runs(options)
-    return len(list(judged)) + (runs + 1 if runs else 0)
 
 
 def _spent(spent_usd: float, unknown: int, ceiling_usd: float | None) -> str:

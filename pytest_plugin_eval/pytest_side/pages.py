@@ -50,6 +50,7 @@ def _write(
     *,
     several: bool,
 ) -> None:
+    from pytest_plugin_eval.quality.score import explained
     from pytest_plugin_eval.reports.html import HtmlReport, RecordFiles, write_report
     from pytest_plugin_eval.reports.verdict import conclusion
 
@@ -59,7 +60,7 @@ def _write(
     report = HtmlReport(
         suite,
         records=RecordFiles(config.rootpath),
-        quality=controller.quality.get(suite.info.root, ()),
+        quality=tuple(map(explained, controller.quality.get(suite.info.root, ()))),
         verdict=conclusion(suite, report_only=report_only, further=further),
     )
     write_report(report, page, _write_chunks)

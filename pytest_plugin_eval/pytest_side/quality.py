@@ -34,8 +34,6 @@ __all__ = ["MIN_COMPOSITE", "SessionQuality", "SkillSent", "asked_text", "at_cei
 MIN_COMPOSITE = "--eval-min-composite"
 SKILL_ITEMS = "pytest_plugin_eval.pytest_side.skill_items"
 ENDED = "the session was stopped before"
-JUDGE_CALLS = 4
-"""Of the judge layer, about one skill. Spec: quality-score, 8."""
 
 
 class SkillSent(TypedDict):
@@ -211,7 +209,8 @@ class SessionQuality:
         limit = self._settings.min_composite
         if limit is None:
             return
-        from pytest_plugin_eval.reports.composite import is_below, missed_line
+        from pytest_plugin_eval.quality.composite import is_below
+        from pytest_plugin_eval.reports.composite import missed_line
 
         if not paths:
             self.missed.append(
@@ -309,12 +308,11 @@ def asked_text(
 ) -> str:
     """Return which calls the deeper layers make about *sources*, and about what they cost."""
     from pytest_plugin_eval.quality.parse import PluginSource
-    from pytest_plugin_eval.quality.score import ScoreOptions, estimate_usd, monte_carlo_runs
+    from pytest_plugin_eval.quality.score import ScoreOptions, count_calls, estimate_usd
 
     options = ScoreOptions(depth=settings.depth, each_skill=True)
     skills = sum(len(one.skills) if isinstance(one, PluginSource) else 1 for one in sources)
-    runs = monte_carlo_runs(options)
-    calls = skills * (JUDGE_CALLS + (runs + 1 if runs else 0))
+    calls = sum(count_calls(one, options) for one in sources)
     costs = [estimate_usd(source, options, asking) for source in sources]
     known = [cost for cost in costs if cost is not None]
     price = f"about {dollars(sum(known))}" if len(known) == len(costs) else "cost unknown"

@@ -102,7 +102,8 @@ class SkillItem(pytest.Item):
         """Score the skill."""
         if self.config.getoption("setuponly", False) or self.config.getoption("setupplan", False):
             pytest.skip("the quality of a skill has no fixtures to set up")
-        from pytest_plugin_eval.reports.composite import is_below, quality_notes, skill_row
+        from pytest_plugin_eval.quality.composite import is_below
+        from pytest_plugin_eval.reports.composite import quality_notes, skill_row
         from pytest_plugin_eval.reports.junit import skill_properties
 
         report = self._report = self._scored()
@@ -126,7 +127,8 @@ class SkillItem(pytest.Item):
 
     def runtest(self) -> None:
         """Fail when the composite is below the limit."""
-        from pytest_plugin_eval.reports.composite import is_below, skill_failure_text
+        from pytest_plugin_eval.quality.composite import is_below
+        from pytest_plugin_eval.reports.composite import skill_failure_text
 
         report = self._report
         assert report is not None

@@ -20,11 +20,14 @@ __all__ = [
     "GRADES",
     "LABELS",
     "NO_BADGE",
+    "STEP_DECIMALS",
     "UNMEASURED",
     "WEIGHTS",
     "badge",
     "composite",
+    "composite_score",
     "grade",
+    "is_below",
     "penalty",
     "settled",
 ]
@@ -94,6 +97,11 @@ def settled(value: float) -> float:
     return round(value, STEP_DECIMALS)
 
 
+def is_below(score: float, limit: float) -> bool:
+    """Return whether a composite misses a limit, both 0 to 100; a score is not below itself."""
+    return settled(score) < settled(limit)
+
+
 def penalty(entries: int) -> float:
     """Return the factor that so many anti-patterns cost: max(0.5, 1 - 0.05 n). Spec: 5."""
     return max(LEAST_PENALTY, 1.0 - ENTRY_COSTS * entries)
@@ -116,34 +124,54 @@ def composite(layers: Sequence[LayerResult], *, depth_asked: Depth) -> Composite
     dimensions by `WEIGHTS`, times 100 and the penalty for the static layer's anti-patterns.
     *depth_asked* tells ``Certified`` from ``Certified+`` where runs measured something.
     """
-    dimensions = tuple(_dimension(dimension, layers) for dimension in Dimension)
-    measured = [each for each in dimensions if each.measured]
-    weight = sum(each.weight for each in measured)
-    mean = sum(each.weight * each.score for each in measured) / weight if measured else 0.0
-    factor = penalty(sum(len(each.anti_patterns) for each in layers if each.layer is Layer.STATIC))
-    score = min(100.0, max(0.0, mean * 100.0 * factor))
+    scores = _blended(layers)
+    factor = _penalty(layers)
+    score = _total(scores, factor)
     return CompositeScore(
         score=score,
         anti_pattern_penalty=factor,
-        dimensions=dimensions,
+        dimensions=tuple(_dimension(dimension, scores.get(dimension)) for dimension in Dimension),
         badge=badge(score),
         confidence_label=_label(layers, depth_asked),
     )
 
 
-def _dimension(dimension: Dimension, layers: Sequence[LayerResult]) -> DimensionScore:
-    found = [
-        (BLEND[dimension].get(layer.layer, 0.0), layer.dimensions[dimension])
-        for layer in layers
-        if dimension in layer.dimensions
-    ]
-    score = _mean(found) if found else 0.0
+def composite_score(layers: Sequence[LayerResult]) -> float:
+    """Return the score of `composite` alone, which costs a fraction of the whole."""
+    return _total(_blended(layers), _penalty(layers))
+
+
+def _blended(layers: Sequence[LayerResult]) -> dict[Dimension, float]:
+    """Return the scores of the measured dimensions, in order."""
+    scores: dict[Dimension, float] = {}
+    for dimension, weights in BLEND.items():
+        found = [
+            (weights.get(layer.layer, 0.0), layer.dimensions[dimension])
+            for layer in layers
+            if dimension in layer.dimensions
+        ]
+        if found:
+            scores[dimension] = _mean(found)
+    return scores
+
+
+def _total(scores: Mapping[Dimension, float], factor: float) -> float:
+    weight = sum(WEIGHTS[dimension] for dimension in scores)
+    mean = sum(WEIGHTS[name] * score for name, score in scores.items()) / weight if scores else 0.0
+    return min(100.0, max(0.0, mean * 100.0 * factor))
+
+
+def _penalty(layers: Sequence[LayerResult]) -> float:
+    return penalty(sum(len(each.anti_patterns) for each in layers if each.layer is Layer.STATIC))
+
+
+def _dimension(dimension: Dimension, score: float | None) -> DimensionScore:
     return DimensionScore(
         dimension=dimension,
         weight=WEIGHTS[dimension],
-        score=score,
-        grade=grade(score) if found else UNMEASURED,
-        measured=bool(found),
+        score=0.0 if score is None else score,
+        grade=UNMEASURED if score is None else grade(score),
+        measured=score is not None,
     )
 
 

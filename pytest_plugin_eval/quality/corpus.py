@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_plugin_eval.errors import QualityError
-from pytest_plugin_eval.quality.composite import composite
+from pytest_plugin_eval.quality.composite import composite, settled
 from pytest_plugin_eval.quality.model import Dimension, Layer, LayerResult, QualityReport, Target
 from pytest_plugin_eval.quality.parse import read_skill
 from pytest_plugin_eval.quality.static import static_skill
@@ -36,8 +36,6 @@ __all__ = [
 INDEX_FILE = "index.json"
 SKILL_FILE = "SKILL.md"
 ELO_START = 1500.0
-DIGITS = 9
-"""Scores are compared at the steps' precision: binary rounding makes no order (spec: 17, B1)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -342,8 +340,9 @@ def _in_order(scores: Mapping[Dimension, float]) -> Iterator[tuple[Dimension, fl
 
 
 def _rank(score: float, others: Iterable[float]) -> Rank:
-    own = round(score, DIGITS)
-    rounded = [round(other, DIGITS) for other in others]
+    # At the steps' precision: binary rounding makes no order (spec: 17, B1).
+    own = settled(score)
+    rounded = [settled(other) for other in others]
     return Rank(
         score=score,
         lower=sum(other < own for other in rounded),

@@ -10,7 +10,7 @@ from typing import TypeVar
 from pytest_plugin_eval.quality.composite import (
     ENTRY_COSTS,
     LEAST_PENALTY,
-    composite,
+    composite_score,
     penalty,
 )
 from pytest_plugin_eval.quality.model import Finding, LayerResult
@@ -28,7 +28,6 @@ from pytest_plugin_eval.quality.static.anti_patterns import anti_patterns
 from pytest_plugin_eval.quality.static.parts import SubScore, summed
 from pytest_plugin_eval.quality.static.plugin import plugin_layer
 from pytest_plugin_eval.quality.static.skill import skill_layer, sub_scores
-from pytest_plugin_eval.settings import Depth
 
 __all__ = ["findings"]
 
@@ -69,9 +68,9 @@ def _dearest_first(finding: Finding) -> tuple[float, str, int, str, str]:
 
 def _of_skill(source: SkillSource) -> Iterator[Finding]:
     skill = _scored(source)
-    before = _composite(_skill_layer(skill))
+    before = composite_score([_skill_layer(skill)])
     for mending in _mendings(skill):
-        points = _composite(_skill_layer(skill, mending)) - before
+        points = composite_score([_skill_layer(skill, mending)]) - before
         yield _finding(SKILL_FILE, mending, points, len(skill.entries))
 
 
@@ -81,19 +80,20 @@ def _of_plugin(source: PluginSource) -> Iterator[Finding]:
     agents = [agent_score(agent) for agent in source.agents]
     scores = [agent.score for agent in agents]
     before = plugin_layer(source, layers, scores)
-    total, entries = _composite(before), len(before.anti_patterns)
+    total, entries = composite_score([before]), len(before.anti_patterns)
     if not layers and not scores:
         yield _empty(total)
     for number, skill in enumerate(skills):
         file = (skill.source.path / SKILL_FILE).relative_to(source.path).as_posix()
         for mending in _mendings(skill):
-            others = _replaced(layers, number, _skill_layer(skill, mending))
-            points = _composite(plugin_layer(source, others, scores)) - total
+            mended = _replaced(layers, number, _skill_layer(skill, mending))
+            points = composite_score([plugin_layer(source, mended, scores)]) - total
             yield _finding(file, _counted_twice(mending), points, entries)
     for number, (agent, score) in enumerate(zip(source.agents, agents, strict=True)):
         for mending in agent_mendings(agent):
-            mended = _mended({score.name: score}, mending)[score.name].score
-            points = _composite(plugin_layer(source, layers, _replaced(scores, number, mended)))
+            better = _mended({score.name: score}, mending)[score.name].score
+            others = _replaced(scores, number, better)
+            points = composite_score([plugin_layer(source, layers, others)])
             file = agent.path.relative_to(source.path).as_posix()
             yield _finding(file, mending, points - total, entries)
 
@@ -139,10 +139,6 @@ def _mended(found: Mapping[str, SubScore], mending: Mending) -> dict[str, SubSco
         name: summed(name, {**each.parts, **mending.parts[name]}) if name in mending.parts else each
         for name, each in found.items()
     }
-
-
-def _composite(layer: LayerResult) -> float:
-    return composite([layer], depth_asked=Depth.QUICK).score
 
 
 def _replaced(values: Sequence[T], number: int, value: T) -> list[T]:

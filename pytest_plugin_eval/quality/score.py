@@ -17,7 +17,7 @@ from pytest_plugin_eval.errors import QualityError
 from pytest_plugin_eval.quality.composite import composite
 from pytest_plugin_eval.quality.model import Finding, Layer, LayerResult, QualityReport, Target
 from pytest_plugin_eval.quality.parse import PluginSource, SkillSource, read_target
-from pytest_plugin_eval.quality.static import static_skill
+from pytest_plugin_eval.quality.static import static_plugin, static_skill
 from pytest_plugin_eval.quality.static.agent import agent_score
 from pytest_plugin_eval.quality.static.plugin import plugin_layer
 from pytest_plugin_eval.settings import Depth
@@ -27,7 +27,15 @@ if TYPE_CHECKING:
     from pytest_plugin_eval.quality.asking import Asking
     from pytest_plugin_eval.quality.given_replies import GivenReplies
 
-__all__ = ["ScoreOptions", "estimate_usd", "monte_carlo_runs", "score_source", "score_target"]
+__all__ = [
+    "ScoreOptions",
+    "count_calls",
+    "estimate_usd",
+    "explained",
+    "monte_carlo_runs",
+    "score_source",
+    "score_target",
+]
 
 _RUNS: Mapping[Depth, int] = MappingProxyType({Depth.DEEP: 50, Depth.THOROUGH: 100})
 
@@ -88,10 +96,37 @@ def score_source(
     return scoring.skill(source, static, path)
 
 
+def explained(report: QualityReport) -> QualityReport:
+    """Return a report with its findings, where they were left out and the files are as they were.
+
+    For pages: a score that everybody waits for need not pay for what a reader asks for later.
+    """
+    try:
+        source = read_target(report.path)
+    except QualityError:
+        return report
+    layer = static_plugin(source) if isinstance(source, PluginSource) else static_skill(source)
+    was = report.layers[0]
+    if (layer.sub_scores, layer.anti_patterns) != (was.sub_scores, was.anti_patterns):
+        return report
+    return replace(report, findings=_findings(source, ScoreOptions()))
+
+
 def monte_carlo_runs(options: ScoreOptions) -> int:
     """Return how many runs the Monte Carlo layer makes, 0 where it does not run at all."""
     runs = _RUNS.get(options.depth, 0)
     return (options.monte_carlo_n or runs) if runs else 0
+
+
+def count_calls(source: SkillSource | PluginSource, options: ScoreOptions) -> int:
+    """Return how many calls are made: of each skill the judge's, one for prompts, and the runs."""
+    if options.depth is Depth.QUICK:
+        return 0
+    from pytest_plugin_eval.quality.judge_prompts import CHECKS
+
+    runs = monte_carlo_runs(options)
+    a_skill = len(CHECKS) * options.judges + (runs + 1 if runs else 0)
+    return len(_asked_about(source, options)) * a_skill
 
 
 def estimate_usd(
@@ -100,10 +135,17 @@ def estimate_usd(
     """Return about what the calls would cost; ``None`` when it is unknown."""
     if options.depth is Depth.QUICK:
         return 0.0
-    if isinstance(source, SkillSource):
-        return _estimate_usd(source, options, asking)
-    skills = source.skills if options.each_skill else ()
+    skills = _asked_about(source, options)
     return _sum(_estimate_usd(skill, options, asking) for skill in skills)
+
+
+def _asked_about(
+    source: SkillSource | PluginSource, options: ScoreOptions
+) -> tuple[SkillSource, ...]:
+    """Return the skills about which models are asked above ``quick``."""
+    if isinstance(source, SkillSource):
+        return (source,)
+    return source.skills if options.each_skill else ()
 
 
 class _Scoring(NamedTuple):

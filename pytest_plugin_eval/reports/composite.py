@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
+from pytest_plugin_eval.quality.composite import settled
 from pytest_plugin_eval.quality.model import Finding, Layer, QualityReport, Target
 from pytest_plugin_eval.reports.columns import INDENT, cell, display_width, hanging, padded, wrapped
 from pytest_plugin_eval.reports.quality_json import composite_fields
-from pytest_plugin_eval.reports.quality_numbers import EXACT_DIGITS, gain, percent, points
+from pytest_plugin_eval.reports.quality_numbers import gain, percent, points
 from pytest_plugin_eval.reports.run_lines import below
 from pytest_plugin_eval.text import plural
 
@@ -19,7 +20,6 @@ __all__ = [
     "composite_document",
     "composite_lines",
     "composite_properties",
-    "is_below",
     "known_quality_cost",
     "missed_line",
     "quality_cost",
@@ -52,11 +52,6 @@ def skill_row(report: QualityReport) -> SkillRow:
     composite = report.composite
     label, flags = composite.confidence_label, _flags(report)
     return SkillRow(_name(report), composite.score, composite.badge, label, flags)
-
-
-def is_below(score: float, limit: float) -> bool:
-    """Return whether a composite misses a limit; both are 0 to 100. Spec: quality-score, 17, B1."""
-    return round(score, EXACT_DIGITS) < limit
 
 
 def missed_line(report: QualityReport, limit: float, option: str) -> str:
@@ -211,7 +206,7 @@ def _penalty(report: QualityReport) -> str:
     count = len(_flag_names(report))
     if not count:
         return ""
-    share = percent(round(1 - report.composite.anti_pattern_penalty, EXACT_DIGITS))
+    share = percent(settled(1 - report.composite.anti_pattern_penalty))
     takes = "takes" if count == 1 else "take"
     return f"; {plural(count, 'flag')} {takes} {share}"
 

@@ -19,7 +19,8 @@ from pytest_plugin_eval.reports.html_case import (
 )
 from pytest_plugin_eval.reports.html_model import OverviewRow, QualityView, SuiteView, Tile
 from pytest_plugin_eval.reports.money import money, short_money
-from pytest_plugin_eval.reports.quality_numbers import badge_name, points, share, title
+from pytest_plugin_eval.reports.quality_markdown import place
+from pytest_plugin_eval.reports.quality_numbers import badge_name, gain, points, share, title
 from pytest_plugin_eval.reports.summary import summary_lines
 from pytest_plugin_eval.reports.verdict import Conclusion, Standing
 from pytest_plugin_eval.scoring.costs import costs_of, runs_cost
@@ -216,7 +217,7 @@ def _quality(report: QualityReport) -> QualityView:
             for one in composite.dimensions
         ),
         findings=tuple(
-            f"{one.file}{'' if one.line is None else f':{one.line}'}: {one.text}; {one.remedy}"
+            f"{place(one)}: {gain(one.points)} points: {one.text}; {one.remedy}"
             for one in report.findings[:SHOWN_FINDINGS]
         ),
     )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pytest_plugin_eval.quality.composite import badge, grade, settled
+from pytest_plugin_eval.quality.composite import STEP_DECIMALS, badge, grade, settled
 from pytest_plugin_eval.quality.model import Dimension, QualityReport
 from pytest_plugin_eval.text import decimals, plural
 
 __all__ = [
     "ABSENT",
-    "EXACT_DIGITS",
     "badge_name",
     "coverage_text",
     "depth_text",
@@ -27,8 +26,6 @@ __all__ = [
 ]
 
 ABSENT = "—"
-EXACT_DIGITS = 9
-"""Badges and grades are given on values rounded to these. Spec: quality-score, 17, B1."""
 
 
 def title(name: str) -> str:
@@ -75,8 +72,8 @@ def difference(value: float, digits: int = 2) -> str:
     if exact == 0:
         return "0" if value == 0 else f"{value:+.0e}"
     text = next(
-        (text for n in range(digits, EXACT_DIGITS + 1) if float(text := decimals(exact, n)) != 0),
-        decimals(exact, EXACT_DIGITS),
+        (text for n in range(digits, STEP_DECIMALS + 1) if float(text := decimals(exact, n)) != 0),
+        decimals(exact, STEP_DECIMALS),
     )
     return text if text.startswith("-") else f"+{text}"
 
@@ -119,8 +116,8 @@ def findings_sum(report: QualityReport) -> str:
 def _within_step(value: float, digits: int, step: Callable[[float], str]) -> str:
     """Return a value with the fewest digits that leave it in its step, at least *digits*."""
     exact = settled(value)
-    texts = (decimals(exact, n) for n in range(digits, EXACT_DIGITS))
+    texts = (decimals(exact, n) for n in range(digits, STEP_DECIMALS))
     return next(
         (text for text in texts if step(float(text)) == step(exact)),
-        decimals(exact, EXACT_DIGITS),
+        decimals(exact, STEP_DECIMALS),
     )

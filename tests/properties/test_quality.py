@@ -14,7 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_plugin_eval.errors import QualityError
-from pytest_plugin_eval.quality.composite import badge, composite, grade, penalty
+from pytest_plugin_eval.quality.composite import (
+    badge,
+    composite,
+    composite_score,
+    grade,
+    is_below,
+    penalty,
+)
 from pytest_plugin_eval.quality.counts import counts_of
 from pytest_plugin_eval.quality.fields import FieldsError, load
 from pytest_plugin_eval.quality.model import AntiPattern, Dimension, Layer, LayerResult
@@ -242,6 +249,7 @@ def test_composite_lies_within_its_scores(
         *static, *judge, *runs
     }  # fmt: skip
     assert composite(layers[::-1], depth_asked=Depth.DEEP).score == pytest.approx(whole.score)
+    assert composite_score(layers) == whole.score
 
 
 @given(_scores, st.sampled_from(Dimension), st.floats(0, 1))
@@ -281,3 +289,11 @@ def test_step_is_reached_in_spite_of_binary_rounding(step: int, below: bool) -> 
     score = math.nextafter(step / 100, 0.0 if below else 1.0)
 
     assert grade(score) == grade(step / 100)
+
+
+@given(st.floats(0, 100), st.floats(0, 100))
+def test_no_score_is_below_itself_or_one_that_is_lower(one: float, other: float) -> None:
+    low, high = sorted((one, other))
+
+    assert not is_below(one, one)
+    assert not is_below(high, low)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from pytest_plugin_eval.errors import JudgeError
 from pytest_plugin_eval.execution import judging
 from pytest_plugin_eval.judges.base import JudgeReply, JudgeRequest
 from tests.pytester.conftest import StandInAgent, StandInJudge, Suite
+from tests.support.corpus import CORPUS, expected, needs_corpus
 from tests.support.skills import W1
 
 REPLY = json.dumps({"f1": 0.9, "score": 0.75})
@@ -56,6 +58,12 @@ def _composite(suite: Suite) -> Mapping[str, object]:
     return composite
 
 
+def _scores_of_skills(composite: Mapping[str, object]) -> list[tuple[str, object]]:
+    skills = composite["skills"]
+    assert isinstance(skills, list)
+    return sorted((Path(skill["path"]).name, skill["score"]) for skill in skills)
+
+
 def _skills(suite: Suite) -> list[tuple[object, object]]:
     skills = _composite(suite)["skills"]
     assert isinstance(skills, list)
@@ -96,6 +104,36 @@ def test_composite_is_in_the_document(scored: Suite) -> None:
     assert _skills(scored) == [("w1", "Estimated")]
     assert "composites" not in scored.document()
     assert scored.document()["costs"]["qualityUsd"] == 0  # type: ignore[index]
+
+
+@needs_corpus
+@pytest.mark.parametrize("name", sorted(expected().get("plugins", {"none": {}})))
+def test_numbers_of_public_plugins_are_the_known_ones(name: str, suite: Suite) -> None:
+    shutil.copytree(CORPUS / "plugins" / name, suite.root, dirs_exist_ok=True)
+    suite.case("first", front="runs: 1")
+    suite.records("first", "h", "g")
+
+    suite.replay("evals")
+
+    found, known = _composite(suite), expected()["plugins"][name]
+    skills = {
+        key.partition("/")[2]: entry["composite"]
+        for key, entry in expected()["plugin_skills"].items()
+        if key.startswith(f"{name}/")
+    }
+    assert found["score"] == pytest.approx(known["composite"], abs=1e-9)
+    assert found["badge"] == known["badge_exact"]
+    assert [row for row in _scores_of_skills(found) if row[0] in skills] == [
+        (skill, pytest.approx(score, abs=1e-9)) for skill, score in sorted(skills.items())
+    ]
+
+
+def test_page_says_what_costs_most(scored: Suite) -> None:
+    scored.replay("evals", "--eval-results-dir", "out")
+
+    page = (scored.root / "out" / "report.html").read_text(encoding="utf-8")
+    assert "<p>What costs most:</p>" in page
+    assert "skills/w1/SKILL.md:3: +" in page
 
 
 def test_composite_is_a_property_of_the_junit_suite(scored: Suite) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pytest_plugin_eval.quality.model import Dimension, Layer, LayerResult
+
 LOG_READER = """\
 ---
 name: log-reader
@@ -141,3 +143,27 @@ PLUGIN: Mapping[str, str] = {
     "agents/plain.md": PLAIN_AGENT,
     "agents/reader.md": READER_AGENT,
 }
+
+JUDGE = LayerResult(
+    layer=Layer.JUDGE,
+    score=0.6875,
+    sub_scores={},
+    dimensions={
+        Dimension.TRIGGERING_ACCURACY: 0.9,
+        Dimension.ORCHESTRATION_FITNESS: 0.75,
+        Dimension.OUTPUT_QUALITY: 0.6,
+        Dimension.SCOPE_CALIBRATION: 0.5,
+    },
+)
+"""Of the skill `w1`, as its Monte Carlo layer below."""
+RUNS = LayerResult(
+    layer=Layer.MONTE_CARLO,
+    score=0.7373651218931194,
+    sub_scores={},
+    dimensions={
+        Dimension.TRIGGERING_ACCURACY: 0.8,
+        Dimension.OUTPUT_QUALITY: 0.6875,
+        Dimension.ROBUSTNESS: 0.9,
+        Dimension.TOKEN_EFFICIENCY: 0.811625,
+    },
+)

@@ -13,6 +13,7 @@ from pytest_plugin_eval.quality.composite import (
     badge,
     composite,
     grade,
+    is_below,
     penalty,
 )
 from pytest_plugin_eval.quality.model import AntiPattern, Dimension, Layer, LayerResult
@@ -88,6 +89,21 @@ def test_grade_by_score(score: float, expected: str) -> None:
 )
 def test_penalty_by_entries(entries: int, factor: float) -> None:
     assert penalty(entries) == pytest.approx(factor, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("score", "limit", "below"),
+    [
+        (60.0, 60.0, False),
+        (59.99999999999999, 60.0, False),
+        (59.9999999, 60.0, True),
+        (0.0, 0.0, False),
+        (100.0, 100.0, False),
+        pytest.param(64.92049319727892, 64.92049319727892, False, id="as it was printed"),
+    ],
+)
+def test_limits_are_held_as_badges_are(score: float, limit: float, *, below: bool) -> None:
+    assert is_below(score, limit) == below
 
 
 def test_entries_of_other_layers_cost_nothing() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
 
@@ -14,10 +13,8 @@ from pytest_plugin_eval.quality.model import CompositeScore, LayerResult
 from pytest_plugin_eval.quality.parse import PluginSource, read_target
 from pytest_plugin_eval.quality.static import static_plugin, static_skill
 from pytest_plugin_eval.settings import Depth
+from tests.support.corpus import CORPUS, expected, needs_corpus
 
-SHARED = Path(os.environ.get("PLUGIN_EVAL_SHARED") or Path(__file__).parents[4] / "shared")
-CORPUS = SHARED / "corpus"
-EXPECTED = CORPUS / "expected.json"
 SECTIONS = {
     "skills": ("skills/{}", 40),
     "plugins": ("plugins/{}", 6),
@@ -29,24 +26,13 @@ SECTIONS = {
 # Git keeps no empty directories.
 EMPTY_REFERENCES = ("crafted/lines/emptyrefs-801", "crafted/refs/empty-dir")
 
-needs_corpus = pytest.mark.skipif(
-    not EXPECTED.is_file(), reason="no shared corpus: name it by PLUGIN_EVAL_SHARED"
-)
-
-
-def _entries() -> dict[str, dict[str, dict[str, object]]]:
-    if not EXPECTED.is_file():
-        return {}
-    data = json.loads(EXPECTED.read_text(encoding="utf-8"))
-    return {section: data[section] for section in SECTIONS}
-
 
 def _place(section: str, name: str) -> str:
     pattern, _ = SECTIONS[section]
     return pattern.format(*(name.split("/") if pattern.count("{") > 1 else [name]))
 
 
-ENTRIES = _entries()
+ENTRIES = {name: entries for name, entries in expected().items() if name in SECTIONS}
 ROWS = [
     pytest.param(_place(section, name), entry, id=f"{section}-{name}")
     for section, entries in ENTRIES.items()

@@ -15,6 +15,7 @@ from pytest_plugin_eval.quality.static import static_plugin, static_skill
 from pytest_plugin_eval.settings import Depth
 from tests.support.flaws import FLAWLESS, FLAWS, Flaw, described, edited, skill, write_skill
 from tests.support.suites import write_tree
+from tests.support.worked_skills import LIMITS
 
 AGENT = (
     "---\nname: a\ndescription: Use proactively when a limit has to be looked at in depth.\n"
@@ -238,56 +239,9 @@ def test_remedy_of_a_missing_description_says_where_it_goes(
     assert found[0].remedy.startswith(remedy)
 
 
-LIMITS_HEAD = """---
-name: service-limits
-description: "Sets service limits. Use this skill when tuning a queue, when sizing a pool, when testing a quota, or for debugging a stall. Use proactively; always use it to trigger a review."
----
-
-# Limits
-
-Returns JSON. The output format is one object. Parameters: none.
-
-## When to use it
-
-A companion to skills/pools.
-
-## Example
-
-```python
-print(1)
-```
-
-```json
-{}
-```
-
-```bash
-true
-```
-
-## Usage
-
-Run it.
-
-## Troubleshooting
-
-Read the log.
-
-### FAQ
-
-None.
-
-## Rows
-
-| a | b | c |
-
-"""  # noqa: E501 -- the file of the third worked example (spec: 15), as it is
-
-
 def test_platinum_skill_has_but_the_findings_that_it_has(tmp_path: Path) -> None:
-    lines = [f"Limit {i}: keep value {7 * i % 101} below {13 * i % 997}.\n" for i in range(1, 221)]
     files = {
-        "SKILL.md": LIMITS_HEAD + "".join(lines),
+        "SKILL.md": LIMITS,
         "references/table.md": "",
         "assets/t.txt": "",
     }

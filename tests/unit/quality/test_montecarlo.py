@@ -28,6 +28,7 @@ from tests.support.montecarlo import (
     run_reply,
     skill_in,
 )
+from tests.support.worked_skills import JUDGE
 
 WAIT_S = 60.0
 DAY_S = 86400
@@ -82,18 +83,6 @@ FOUND_OF_100 = {
     },
     "token_efficiency": FOUND["token_efficiency"],
 }
-
-JUDGED = LayerResult(
-    layer=Layer.JUDGE,
-    score=0.6875,
-    sub_scores={},
-    dimensions={
-        Dimension.TRIGGERING_ACCURACY: 0.9,
-        Dimension.ORCHESTRATION_FITNESS: 0.75,
-        Dimension.OUTPUT_QUALITY: 0.6,
-        Dimension.SCOPE_CALIBRATION: 0.5,
-    },
-)
 
 
 @pytest.fixture
@@ -153,7 +142,7 @@ def test_example_enters_the_composite(w1: SkillSource, n: int) -> None:
 
 @pytest.mark.parametrize("n", [50, 100])
 def test_example_is_certified_with_its_composite(w1: SkillSource, n: int) -> None:
-    layers = (static_skill(w1), JUDGED, _layer(w1, example_5, n=n))
+    layers = (static_skill(w1), JUDGE, _layer(w1, example_5, n=n))
 
     whole = composite(layers, depth_asked=Depth.DEEP)
 

@@ -16,7 +16,9 @@ from pytest_plugin_eval.quality.model import Dimension, Layer, QualityReport, Ta
 from pytest_plugin_eval.quality.parse import read_target
 from pytest_plugin_eval.quality.score import (
     ScoreOptions,
+    count_calls,
     estimate_usd,
+    explained,
     monte_carlo_runs,
     score_target,
 )
@@ -344,6 +346,30 @@ def test_estimate_counts_every_call(
     options = ScoreOptions(depth=depth, each_skill=each_skill)
 
     assert estimate_usd(source, options, asking_of(Flat("x"))) == judge_calls + run_calls
+    assert count_calls(source, options) == judge_calls + run_calls
+
+
+@pytest.mark.parametrize("target", ["demo", "demo/skills/w1"])
+def test_findings_can_be_had_later(target: str, tmp_path: Path) -> None:
+    path = str(write_files(tmp_path / "demo", PLUGIN).parent / target)
+    report = score_target(path, ScoreOptions(explain=False))
+
+    assert report.findings == ()
+    assert explained(report).findings == score_target(path, ScoreOptions()).findings
+
+
+@pytest.mark.parametrize("change", ["removed", "reworded"])
+def test_findings_of_files_that_have_changed_are_not_those_of_the_score(
+    change: str, tmp_path: Path
+) -> None:
+    path = write_skill(tmp_path / "w1")
+    report = score_target(str(path), ScoreOptions(explain=False))
+    if change == "removed":
+        (path / "SKILL.md").unlink()
+    else:
+        (path / "SKILL.md").write_text("# Other\n", encoding="utf-8")
+
+    assert explained(report) == report
 
 
 def test_estimate_without_a_price_is_unknown(tmp_path: Path) -> None:

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from pytest_plugin_eval.quality.composite import composite
-from pytest_plugin_eval.quality.model import Dimension, Layer, LayerResult
+from pytest_plugin_eval.quality.model import Dimension, LayerResult
 from pytest_plugin_eval.quality.parse import read_plugin, read_skill
 from pytest_plugin_eval.quality.static import static_plugin, static_skill
 from pytest_plugin_eval.settings import Depth
 from tests.support.skills import W1, write_skill
 from tests.support.suites import write_tree
-from tests.support.worked_skills import PLUGIN, SKILLS
+from tests.support.worked_skills import JUDGE, PLUGIN, RUNS, SKILLS
 
 NAMES = (
     "frontmatter_quality",
@@ -122,28 +122,6 @@ def test_plugin_is_the_mean_of_its_parts_times_the_penalty(tmp_path: Path) -> No
     assert (whole.badge, whole.confidence_label) == ("no_badge", "Estimated")
 
 
-JUDGE = LayerResult(
-    layer=Layer.JUDGE,
-    score=0.6875,
-    sub_scores={},
-    dimensions={
-        Dimension.TRIGGERING_ACCURACY: 0.9,
-        Dimension.ORCHESTRATION_FITNESS: 0.75,
-        Dimension.OUTPUT_QUALITY: 0.6,
-        Dimension.SCOPE_CALIBRATION: 0.5,
-    },
-)
-RUNS = LayerResult(
-    layer=Layer.MONTE_CARLO,
-    score=0.7373651218931194,
-    sub_scores={},
-    dimensions={
-        Dimension.TRIGGERING_ACCURACY: 0.8,
-        Dimension.OUTPUT_QUALITY: 0.6875,
-        Dimension.ROBUSTNESS: 0.9,
-        Dimension.TOKEN_EFFICIENCY: 0.811625,
-    },
-)
 ALL_LAYERS = {
     Dimension.TRIGGERING_ACCURACY: (0.7785, "C+"),
     Dimension.ORCHESTRATION_FITNESS: (0.775, "C+"),

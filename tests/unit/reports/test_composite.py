@@ -13,7 +13,6 @@ from pytest_plugin_eval.reports.composite import (
     composite_document,
     composite_lines,
     composite_properties,
-    is_below,
     known_quality_cost,
     missed_line,
     quality_cost,
@@ -91,20 +90,6 @@ def test_long_table_shows_the_lowest() -> None:
 
 def test_skill_without_a_name_goes_by_its_directory() -> None:
     assert skill_row(report(name="", path="demo/skills/log-reader")).name == "log-reader"
-
-
-@pytest.mark.parametrize(
-    ("score", "limit", "below"),
-    [
-        (60.0, 60.0, False),
-        (59.99999999999999, 60.0, False),
-        (59.9999999, 60.0, True),
-        (0.0, 0.0, False),
-        (100.0, 100.0, False),
-    ],
-)
-def test_scores_are_compared_as_badges_are(score: float, limit: float, *, below: bool) -> None:
-    assert is_below(score, limit) == below
 
 
 def test_missed_limit_is_told_with_digits_that_tell_it() -> None:
