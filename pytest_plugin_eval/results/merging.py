@@ -250,9 +250,16 @@ def _runs(
                 names = f"{parts[sources[run.key]].name}, {parts[position].name}"
                 disagreeing.append(
                     f"{run.key.case} {_name(run.key)} is in two of them and not the same: "
-                    f"score {shown(earlier.score)} and {shown(run.score)} ({names})"
+                    f"{_apart(earlier, run)} ({names})"
                 )
     return runs, sources, tuple(doubled), disagreeing
+
+
+def _apart(run: RunReport, other: RunReport) -> str:
+    """Return what tells two runs apart, in words."""
+    if run.score == other.score and run.outcome.started_at != other.outcome.started_at:
+        return f"started {run.outcome.started_at} and {other.outcome.started_at}"
+    return f"score {shown(run.score)} and {shown(other.score)}"
 
 
 def _essence(run: RunReport) -> RunReport:

@@ -47,12 +47,14 @@ def rebuilt_case(
         _run(RunKey(case=case.id, arm=arm, number=number), run, info, results_dir)
         for (arm, number), run in case.runs().items()
     ]
-    # Some hints are about the runs, and are made anew from them.
-    made = judge_hints(runs)
-    info = replace(info, hints=tuple(hint for hint in info.hints if hint not in made))
+    if info.hints:
+        # Some are about the runs, and are made anew from them.
+        made = judge_hints(runs)
+        info = replace(info, hints=tuple(hint for hint in info.hints if hint not in made))
+        runs = [replace(run, case=info) for run in runs]
     return case_result(
         info,
-        [replace(run, case=info) for run in runs],
+        runs,
         threshold=document.suite.threshold,
         min_delta=document.suite.min_delta,
         expected=expected or _selected(case, document, info.plan),

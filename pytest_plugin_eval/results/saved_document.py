@@ -34,6 +34,7 @@ LONGEST_S = 1e9
 
 _PartialReason = Literal["interrupted", "auth_failed", "cost_ceiling", "not_measured"]
 _Seconds = Annotated[float | None, Field(alias="durationSeconds", ge=0, le=LONGEST_S)]
+_Share = Annotated[float | None, Field(ge=0, le=1 + 1e-9)]
 _Count = Annotated[int, Field(ge=0, le=MOST_RUNS)]
 _RunName = Annotated[str, Field(pattern=r"^(with|without)-[1-9][0-9]{0,8}$")]
 
@@ -72,7 +73,7 @@ class SavedRun(_Saved):
     """One run."""
 
     number: Annotated[int | None, Field(alias="run", ge=1, le=MOST_RUNS)] = None
-    score: float | None
+    score: _Share
     passed: bool = False
     measured: bool = True
     unmeasured_reason: Annotated[str | None, Field(alias="unmeasuredReason")] = None

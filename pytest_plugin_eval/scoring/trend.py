@@ -146,6 +146,7 @@ def trends(
     """
     counted: dict[str, list[_Reduced]] = {}
     left_out: dict[str, Counter[str]] = {}
+    begun: dict[tuple[str, str], list[_Reduced]] = {}
     for suite, composite in results:
         name = _name(suite)
         counted.setdefault(name, [])
@@ -153,10 +154,14 @@ def trends(
         reason = _why_left_out(suite, with_replays=with_replays)
         if reason is not None:
             reasons[reason] += 1
-        elif (reduced := _reduced(suite, composite)) in counted[name]:
+            continue
+        reduced = _reduced(suite, composite)
+        at_once = begun.setdefault((name, reduced.session.started_at), [])
+        if reduced in at_once:
             reasons[COPY] += 1
-        else:
-            counted[name].append(reduced)
+            continue
+        at_once.append(reduced)
+        counted[name].append(reduced)
     return tuple(_trend(name, counted[name], left_out[name]) for name in sorted(counted))
 
 

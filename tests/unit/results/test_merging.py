@@ -88,6 +88,16 @@ def test_run_that_differs_between_parts_is_refused() -> None:
     assert "(part-1, part-2)" in message
 
 
+def test_runs_of_one_score_that_were_made_twice_are_told_apart_by_their_time() -> None:
+    later = replace(
+        RUNS[0], outcome=replace(RUNS[0].outcome, started_at="2026-02-01T00:00:00.000Z")
+    )
+
+    message = _refusal(_suite(RUNS), _suite([later]))
+
+    assert "started 2026-01-31T09:05:00.123Z and 2026-02-01T00:00:00.000Z" in message
+
+
 def test_lost_runs_are_missing_and_the_case_does_not_pass() -> None:
     found = _merged(_suite(RUNS[:1]), _suite(RUNS[2:4]))
 
