@@ -40,7 +40,9 @@ def test_file_is_what_jenkins_accepts(suite: Suite, workers: str, *, strict: boo
     option = ("--eval-junit-strict",) if strict else ()
     junit = _written(suite, "test_other.py", "-n", workers, *option)
     for properties in [] if strict else junit.findall(".//testcase/properties"):
-        properties.getparent().remove(properties)  # all that the schema has no place for
+        testcase = properties.getparent()
+        assert testcase is not None
+        testcase.remove(properties)  # all that the schema has no place for
 
     schema = etree.XMLSchema(etree.parse(SCHEMA))
     schema.assertValid(junit)  # raises with the reason
