@@ -11,10 +11,10 @@ import pytest
 
 from pytest_plugin_eval.cli.main import COMMANDS
 from tests.documents.pages import with_tables
+from tests.documents.tutorial import NAMED, TUTORIAL, tutorial_script, write_tutorial
 from tests.example.markdown import ROOT, blocks
 from tests.example.script import example_script
 from tests.example.workplace import EXAMPLE, copy_example, run_line
-from tests.support.script import rule, script, tool, turn
 from tests.support.scripted_api import ScriptedApi
 
 PAGES = sorted(
@@ -29,8 +29,6 @@ SHOWN = [
     for block in blocks(guide.read_text(encoding="utf-8"), "console")
     for line in block.text.splitlines()
 ]
-TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
-NAMED = re.compile(r"`((?:(?:evals|skills|\.claude-plugin|\.github)/|pytest\.ini)[^`]*)`:?$")
 RESULTS = "evals/results/2026-01-31T12-00-00-000Z"
 CEILING = 2
 SMALL = "evals/undo-last-commit"
@@ -44,7 +42,6 @@ TAKEN = [
     if (found := NAMED.search(block.above))
 ]
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)")
-USAGE = {"input": 2500, "output": 100}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -117,15 +114,8 @@ def test_every_page_is_in_the_index() -> None:
 @pytest.mark.agent
 def test_tutorial_gives_the_table_it_shows(tmp_path: Path) -> None:
     plugin = write_tutorial(tmp_path / "greeter", until="## A case for staying out")
-    call = turn(tool("Skill", skill="greeter:greet"), usage=USAGE)
-    ahoy, welcome = (turn(text, usage=USAGE) for text in ("Ahoy, Maria! A fair wind.", "Welcome!"))
-    answers = script(
-        rule(prompt="Maria starts here", arm="with", turns=[call, ahoy]),
-        rule(prompt="Maria starts here", arm="without", turns=[welcome]),
-        plugin_text="greeter:greet",
-    )
 
-    with ScriptedApi(answers) as api:
+    with ScriptedApi(tutorial_script()) as api:
         done = run_line("pytest evals", plugin, api_url=api.url)
 
     shown = next(block.text for block in blocks(TUTORIAL, "text") if "W/OUT" in block.text)
@@ -136,19 +126,11 @@ def test_tutorial_gives_the_table_it_shows(tmp_path: Path) -> None:
 @pytest.mark.agent
 def test_commands_of_the_tutorial_succeed_one_after_another(tmp_path: Path) -> None:
     plugin = write_tutorial(tmp_path / "greeter")
-    call = turn(tool("Skill", skill="greeter:greet"), usage=USAGE)
-    ahoy, welcome = (turn(text, usage=USAGE) for text in ("Ahoy, Maria! A fair wind.", "Welcome!"))
-    answers = script(
-        rule(prompt="Maria starts here", arm="with", turns=[call, ahoy]),
-        rule(prompt="Maria starts here", arm="without", turns=[welcome]),
-        rule(prompt="wind force", turns=[turn("Shorten sail.", usage=USAGE)]),
-        plugin_text="greeter:greet",
-    )
     shown = [
         line.removeprefix("$ ") for b in blocks(TUTORIAL, "console") for line in b.text.splitlines()
     ]
 
-    with ScriptedApi(answers) as api:
+    with ScriptedApi(tutorial_script()) as api:
         done = [
             run_line(line, plugin, api_url=api.url, env={"PYTEST_ADDOPTS": "--eval-runs 1"})
             for line in shown
@@ -166,17 +148,6 @@ def test_every_case_of_the_tutorial_loads(tmp_path: Path) -> None:
 
     assert done.returncode == 0, done.stdout
     assert "2 cases, 12 runs, 0 judge calls" in done.stdout
-
-
-def write_tutorial(plugin: Path, until: str = "") -> Path:
-    """Write the files that the tutorial shows, and return the plugin's directory."""
-    told = TUTORIAL[: TUTORIAL.index(until)] if until else TUTORIAL
-    for block in blocks(told):
-        if found := NAMED.search(block.above):
-            file = plugin / found[1]
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(block.text, encoding="utf-8")
-    return plugin
 
 
 def anchors(page: Path) -> set[str]:
