@@ -52,15 +52,19 @@ def agent_mendings(source: AgentSource) -> Iterator[Mending]:
             f"the agent names no model{odd}",
             "name one in the frontmatter: 'model: inherit' for that of the session",
         )
+    yield from _description(source, parts["description"], lines["description"])
+
+
+def _description(source: AgentSource, points: float, line: int | None) -> Iterator[Mending]:
     most = DESCRIPTION_STEPS[0]
-    if lacks(parts["description"], most.points):
+    if lacks(points, most.points):
         length = len(source.description.strip())
         yield _mending(
             "description",
-            lines["description"],
+            line,
             most.points,
             f"the agent's description has {plural(length, 'character')},"
-            f" {most.at_least:.0f} or more earn the most{odd}",
+            f" {most.at_least:.0f} or more earn the most{_oddity(source)}",
             "say in a sentence what the agent does and when to call it,"
             f" in {most.at_least:.0f} characters or more",
         )
