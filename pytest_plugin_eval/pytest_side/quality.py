@@ -36,6 +36,10 @@ SKILL_ITEMS = "pytest_plugin_eval.pytest_side.skill_items"
 ENDED = "the session was stopped before"
 
 
+asked_key: pytest.StashKey[dict[str, QualityReport]] = pytest.StashKey()
+"""Skills that are items about which models were asked, by resolved directory."""
+
+
 class SkillSent(TypedDict):
     """What the report of a skill that is an item carries: values that xdist can send."""
 
@@ -176,18 +180,25 @@ class SessionQuality:
             return
         depth, asking = self._settings.depth, self._asker()
         if report.target.value == "skill":
-            deep = self._guarded(path, partial(_score, path, depth, asking))
+            deep = self._as_item(path)
+            deep = deep or self._guarded(path, partial(_score, path, depth, asking))
             self._keep(path, deep or report)
             return
         for number, skill in enumerate(report.skills):
             place = skill.path
-            deep = self._guarded(place, partial(_score, place, depth, asking))
+            deep = self._as_item(place)
+            deep = deep or self._guarded(place, partial(_score, place, depth, asking))
             if deep is not None:
                 skills = (*report.skills[:number], deep, *report.skills[number + 1 :])
                 costs = [one.cost_usd for one in skills]
                 cost_usd = None if None in costs else sum(filter(None, costs))
                 report = replace(report, depth=depth, skills=skills, cost_usd=cost_usd)
                 self._keep(path, report)
+
+    def _as_item(self, path: str) -> QualityReport | None:
+        """Return what a skill was found to be worth as an item of this process, paid for there."""
+        report = self._config.stash.get(asked_key, {}).get(os.path.realpath(path))
+        return report and replace(report, path=path, cost_usd=0.0)
 
     def _keep(self, path: str, report: QualityReport) -> None:
         self._scored[path] = report

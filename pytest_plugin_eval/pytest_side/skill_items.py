@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -11,7 +12,7 @@ import pytest
 
 from pytest_plugin_eval.cases.discovery import eval_directory_of
 from pytest_plugin_eval.errors import EvalError
-from pytest_plugin_eval.pytest_side.quality import MIN_COMPOSITE, at_ceiling
+from pytest_plugin_eval.pytest_side.quality import MIN_COMPOSITE, asked_key, at_ceiling
 from pytest_plugin_eval.pytest_side.stash import picked_key, settings_key, workbench_key
 from pytest_plugin_eval.settings import Depth
 from pytest_plugin_eval.text import one_line, without_surrogates
@@ -175,7 +176,9 @@ class SkillItem(pytest.Item):
         if self.why_quick is not None:
             return score_target(place, ScoreOptions())
         asking = _asking(self.config)
-        return score_target(place, ScoreOptions(depth=self._depth), asking=asking)
+        report = score_target(place, ScoreOptions(depth=self._depth), asking=asking)
+        self.config.stash.setdefault(asked_key, {})[os.path.realpath(place)] = report
+        return report
 
     def _partial(self, report: QualityReport) -> str | None:
         """Return why the session is incomplete by this skill, if it is."""

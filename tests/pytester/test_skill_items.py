@@ -9,7 +9,7 @@ import pytest
 
 from pytest_plugin_eval.errors import JudgeError
 from pytest_plugin_eval.judges.base import JudgeReply, JudgeRequest
-from tests.pytester.conftest import StandInJudge, Suite
+from tests.pytester.conftest import StandInAgent, StandInJudge, Suite
 from tests.support.skills import W1
 
 POOR = "---\nname: poor\ndescription: Does things.\n---\n\n# Poor\n"
@@ -285,6 +285,20 @@ def test_models_are_asked_about_skills_that_are_named(
     assert result.ret == PASSED
     assert len(judge.requests) == calls
     result.stdout.fnmatch_lines([line])
+
+
+def test_skill_that_is_also_of_the_plugin_under_test_is_paid_for_once(
+    skills: Suite, agent: StandInAgent, judge: StandInJudge
+) -> None:
+    judge.answer = lambda _: REPLY
+    skills.case("first", front="runs: 1")
+
+    skills.pytester.runpytest("evals", FILE, "--eval-depth", "standard")
+
+    composite = skills.document()["composite"]
+    assert isinstance(composite, dict)
+    assert [one["confidence_label"] for one in composite["skills"]] == ["Assessed"]
+    assert len(judge.requests) == 4
 
 
 def test_ceiling_ends_a_session_of_skills_as_partial(skills: Suite, judge: StandInJudge) -> None:
