@@ -31,6 +31,7 @@ SCHEMA_VERSION = 1
 MOST_RUNS = 1_000_000
 """Of one arm; a broken document is not to plan more than a machine can list."""
 LONGEST_S = 1e9
+MOST_USD = 1e9
 
 _PartialReason = Literal["interrupted", "auth_failed", "cost_ceiling", "not_measured"]
 _Seconds = Annotated[float | None, Field(alias="durationSeconds", ge=0, le=LONGEST_S)]
@@ -82,11 +83,11 @@ class SavedRun(_Saved):
     error: str | None = None
     turns: int = 0
     attempts: int = 1
-    cost_usd: Annotated[float | None, Field(alias="costUsd")] = 0.0
-    agent_cost_usd: Annotated[float | None, Field(alias="agentCostUsd")] = None
-    judge_cost_usd: Annotated[float | None, Field(alias="judgeCostUsd")] = 0.0
-    agent_known_usd: Annotated[float, Field(alias="agentKnownUsd")] = 0.0
-    judge_known_usd: Annotated[float, Field(alias="judgeKnownUsd")] = 0.0
+    cost_usd: Annotated[float | None, Field(alias="costUsd", ge=0, le=MOST_USD)] = 0.0
+    agent_cost_usd: Annotated[float | None, Field(alias="agentCostUsd", ge=0, le=MOST_USD)] = None
+    judge_cost_usd: Annotated[float | None, Field(alias="judgeCostUsd", ge=0, le=MOST_USD)] = 0.0
+    agent_known_usd: Annotated[float, Field(alias="agentKnownUsd", ge=0, le=MOST_USD)] = 0.0
+    judge_known_usd: Annotated[float, Field(alias="judgeKnownUsd", ge=0, le=MOST_USD)] = 0.0
     duration_s: _Seconds = 0.0
     started_at: Annotated[str, Field(alias="startedAt")] = ""
     trace_path: Annotated[str | None, Field(alias="tracePath")] = None
@@ -243,15 +244,15 @@ class _Suite(_Saved):
     plugins: tuple[dict[str, str], ...] = ()
     eval_dir: Annotated[str | None, Field(alias="evalDir")] = None
     free_only: Annotated[bool, Field(alias="freeOnly")] = False
-    min_delta: Annotated[float | None, Field(alias="minDelta")] = None
+    min_delta: Annotated[float | None, Field(alias="minDelta", ge=-1, le=1)] = None
     judge_model: Annotated[str | None, Field(alias="judgeModel")] = None
     judge_models: Annotated[tuple[str, ...], Field(alias="judgeModels")] = ()
     model: Annotated[str | None, Field(alias="modelOverride")] = None
     plugin_id: Annotated[str | None, Field(alias="pluginId")] = None
     case_filter: Annotated[str | None, Field(alias="caseFilter")] = None
     tag_filters: Annotated[tuple[str, ...], Field(alias="tagFilters")] = ()
-    spent_usd: Annotated[float, Field(alias="spentUsd")] = 0.0
-    ceiling_usd: Annotated[float | None, Field(alias="maxCostUsd")] = None
+    spent_usd: Annotated[float, Field(alias="spentUsd", ge=0, le=MOST_USD)] = 0.0
+    ceiling_usd: Annotated[float | None, Field(alias="maxCostUsd", ge=0, le=MOST_USD)] = None
     not_started: Annotated[tuple[str, ...], Field(alias="notStarted")] = ()
     runs_not_started: Annotated[tuple[_NotStarted, ...], Field(alias="runsNotStarted")] = ()
     runs_taken_over: Annotated[int, Field(alias="runsTakenOver")] = 0
@@ -275,7 +276,7 @@ class SavedComposite(_Saved):
     skill: str | None = None
     path: str = ""
     depth: Depth = Depth.QUICK
-    score: float
+    score: Annotated[float, Field(ge=0, le=100)]
     penalty: Annotated[float, Field(alias="anti_pattern_penalty")] = 1.0
     dimensions: tuple[_SavedDimension, ...] = ()
     badge: str = ""
@@ -286,7 +287,7 @@ class SavedComposite(_Saved):
 
 
 class _Costs(_Saved):
-    quality_usd: Annotated[float | None, Field(alias="qualityUsd")] = 0.0
+    quality_usd: Annotated[float | None, Field(alias="qualityUsd", ge=0, le=MOST_USD)] = 0.0
 
 
 class SavedDocument(_Saved):
