@@ -59,7 +59,7 @@ class EvalNodes:
             elsewhere = {
                 "rootdir": str(self._config.rootpath),
                 "here": str(self._config.invocation_params.dir),
-                "spool": str(place.remote / node.gateway.id) if is_here else None,
+                "spool": str((place.remote if is_here else place.away) / node.gateway.id),
             }
         node.workerinput["plugin_eval"] = {
             "session_id": self._controller.session_id,

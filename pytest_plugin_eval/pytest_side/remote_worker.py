@@ -6,6 +6,7 @@ controller's paths (decisions, 15).
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -33,19 +34,20 @@ MIB = 1024 * 1024
 class RemoteWorker:
     """Where a worker keeps what it made, and how it calls things when the controller listens."""
 
-    def __init__(self, *, rootdir: Path, here: Path, given: Mapping[str, str | None]) -> None:
+    def __init__(self, *, rootdir: Path, here: Path, given: Mapping[str, str]) -> None:
         """Begin in *rootdir*, started in *here*.
 
         *given* are ``rootdir`` and ``here`` of the controller, and ``spool``, the directory to keep
-        files in; without it, it is made here and removed with `close`.
+        files in: an absolute one is the controller's to remove, a relative one lies in this
+        machine's directory for temporary files and is removed with `close`.
         """
-        self.rootdir = Path(f"{given['rootdir']}")
+        self.rootdir = Path(given["rootdir"])
         """The controller's."""
-        self.here = Path(f"{given['here']}")
+        self.here = Path(given["here"])
         """Where the reader stands."""
-        spool = given["spool"]
-        self._spool = None if spool is None else Path(spool)
-        self._own_spool: Path | None = None
+        spool = Path(given["spool"])
+        self._is_own = not spool.is_absolute()
+        self._spool = Path(tempfile.gettempdir(), spool)
         self._own_rootdir = rootdir
         self._names: dict[str, str] = {}
         self._pattern: re.Pattern[str] | None = None
@@ -68,10 +70,12 @@ class RemoteWorker:
             relative = os.path.relpath(root, self._own_rootdir)
             self._call(str(root), os.path.normpath(self.rootdir / relative))
         try:
-            spool = self._spool or self._made_spool()
+            # Prompts and answers lie there: for nobody else.
+            for made in (self._spool.parent.parent, self.spools, self._spool):
+                made.mkdir(mode=0o700, exist_ok=True)
             for number, root in enumerate(sorted(bases)):
-                directory = opened[root] = spool / f"{number}"
-                directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+                directory = opened[root] = self._spool / f"{number}"
+                directory.mkdir(exist_ok=True)
                 (directory / ROOT).write_text(self.called(str(root)), encoding="utf-8")
                 there = results_directory_of(settings, session_id, root, bases)
                 self._call(str(directory), self.called(str(there)))
@@ -81,6 +85,11 @@ class RemoteWorker:
             ) from error
         self._directories = list(opened.values())
         return opened
+
+    @property
+    def spools(self) -> Path:
+        """What all workers of the session on this machine keep: no agent may look there."""
+        return self._spool.parent
 
     def keeping(self, mode: Mode) -> Mode:
         """Return the mode to keep records in: recordings are the controller's to write."""
@@ -154,12 +163,11 @@ class RemoteWorker:
 
     def close(self) -> None:
         """Remove the files of this worker, where no controller on this machine will look."""
-        if self._own_spool is not None:
-            shutil.rmtree(self._own_spool, ignore_errors=True)
-
-    def _made_spool(self) -> Path:
-        self._own_spool = Path(tempfile.mkdtemp(prefix="plugin-eval-worker-"))
-        return self._own_spool
+        if self._is_own:
+            shutil.rmtree(self._spool, ignore_errors=True)
+            with contextlib.suppress(OSError):  # other workers have theirs there
+                self.spools.rmdir()
+                self.spools.parent.rmdir()
 
     def _call(self, own: str, theirs: str) -> None:
         if len(own) > 1:  # not the root of all paths

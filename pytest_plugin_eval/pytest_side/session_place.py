@@ -48,6 +48,15 @@ class SessionPlace:
         """Where workers on this machine that work in another directory keep what they made."""
         return self.path / "remote"
 
+    @property
+    def away(self) -> Path:
+        """The same on another machine, relative to its directory for temporary files.
+
+        Not of the name by which directories of sessions that were killed are known: nobody holds
+        its lock.
+        """
+        return Path(self.path.name.replace(PREFIX, "plugin-eval-workers-", 1), self.remote.name)
+
     def money(self) -> Path:
         """Return the directory, made here, in which the workers of this machine share a ledger."""
         directory = self.path / "money"

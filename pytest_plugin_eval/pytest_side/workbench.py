@@ -204,7 +204,9 @@ class Workbench:
         from pytest_plugin_eval.execution.keeper import Keeper
 
         # Results and recordings hold what graders look for; the agent must not find it there.
-        kept = (self.suite_dir(place) / name for place in places.values() for name in KEPT)
+        kept = [self.suite_dir(place) / name for place in places.values() for name in KEPT]
+        if self.remote is not None:
+            kept.append(self.remote.spools)
         mode = self.settings.mode
         return Keeper(
             mode if self.remote is None else self.remote.keeping(mode),

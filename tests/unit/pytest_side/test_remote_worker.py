@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +36,7 @@ RECORD = RunRecord(
 
 def worker(own: Path, *, here: Path | None = None, there: str = "/home/me/repo") -> RemoteWorker:
     """Return a worker whose rootdir is *own*, with a spool beside it."""
-    given = {"rootdir": there, "here": there, "spool": str(own.parent / "spool")}
+    given = {"rootdir": there, "here": there, "spool": str(own.parent / "session/remote/gw0")}
     return RemoteWorker(rootdir=own, here=here or own, given=given)
 
 
@@ -83,6 +84,7 @@ def test_directory_that_is_reached_by_a_link_is_the_same(tmp_path: Path) -> None
 
 def test_suite_around_the_rootdir_is_found_there_too(tmp_path: Path) -> None:
     own = tmp_path / "plugin" / "evals"
+    own.mkdir(parents=True)
     remote = worker(own, there="/home/me/plugin/evals")
 
     remote.open_results(Settings(), f"{STAMP} 1", {own.parent: own / "results"})
@@ -168,17 +170,34 @@ def test_what_is_too_large_stays_and_is_told(
     assert "stayed with the worker" in notes[0]
 
 
-def test_worker_on_another_machine_removes_what_it_kept(tmp_path: Path) -> None:
-    given = {"rootdir": "/there", "here": "/there", "spool": None}
-    remote = RemoteWorker(rootdir=tmp_path, here=tmp_path, given=given)
-    (directory,) = remote.open_results(
-        Settings(), f"{STAMP} 1", {tmp_path: tmp_path / "evals/results"}
-    ).values()
-    assert directory.is_dir()
+def test_workers_on_another_machine_remove_what_they_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    given = {"rootdir": "/there", "here": "/there"}
+    first, second = (
+        RemoteWorker(rootdir=tmp_path, here=tmp_path, given={**given, "spool": f"s/remote/{name}"})
+        for name in ("gw0", "gw1")
+    )
+    for one in (first, second):
+        one.open_results(Settings(), f"{STAMP} 1", {tmp_path: tmp_path / "evals/results"})
 
-    remote.close()
+    first.close()
+    left = {path.name for path in first.spools.iterdir()}
+    second.close()
 
-    assert not directory.parent.exists()
+    assert left == {"gw1"}
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_what_others_keep_is_for_nobody_else(tmp_path: Path) -> None:
+    remote, directory = opened(tmp_path / "checkout")
+
+    assert directory.is_relative_to(remote.spools)
+    assert {path.stat().st_mode & 0o777 for path in (remote.spools, remote.spools.parent)} == {
+        0o700
+    }
 
 
 @pytest.mark.parametrize(
