@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -19,6 +16,7 @@ from tests.support.script import error, rule, script, tool, turn
 from tests.support.scripted_api import ScriptedApi
 from tests.support.sessions import agents_in
 from tests.support.suites import write_tree
+from tests.support.terminals import talk
 
 pytestmark = [
     pytest.mark.agent,
@@ -293,38 +291,5 @@ def test_plugin_that_is_not_trusted_is_not_tried(workplace: Make) -> None:
     assert len(place.api.messages) == 1
 
 
-def _talk(place: Workplace, dialogue: Sequence[tuple[str, str]], *words: str) -> tuple[int, str]:
-    """Run the command in a terminal, and type each answer when its question stands there."""
-    process, terminal = pty.fork()
-    if not process:
-        os.chdir(place.root)
-        os.execve(COMMAND[0], [*COMMAND, *words], {**place.env, "COLUMNS": "80", "TERM": "xterm"})  # noqa: S606 -- the child of a fork
-    seen = ""
-    try:
-        for question, answer in dialogue:
-            start = len(seen)
-            for text in _output(terminal):
-                seen += text
-                if question in seen[start:]:
-                    break
-            else:
-                break
-            os.write(terminal, answer.encode())
-        seen += "".join(_output(terminal))
-    finally:
-        _, status = os.waitpid(process, 0)
-        os.close(terminal)
-    return os.waitstatus_to_exitcode(status), seen
-
-
-def _output(terminal: int) -> Iterator[str]:
-    """Yield what appears in a terminal, until its program ends or says nothing for long."""
-    while select.select([terminal], [], [], TIMEOUT_S)[0]:
-        try:
-            data = os.read(terminal, 65536)
-        except OSError:  # Linux: the program has ended
-            return
-        if not data:
-            return
-        yield data.decode("utf-8", "replace")
-    raise AssertionError("the program waits for something else")
+def _talk(place: Workplace, dialogue: Sequence[tuple[str, str]]) -> tuple[int, str]:
+    return talk(COMMAND, dialogue, cwd=place.root, env=place.env)

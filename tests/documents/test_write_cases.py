@@ -63,7 +63,9 @@ def test_conversation_is_the_one_that_is_shown(tmp_path: Path) -> None:
     assert code == 0, output
     happened = [_steady(line) for line in output.splitlines()]
     shown = next(block.text for block in blocks(GUIDE, "text") if "Ask? [y/N]" in block.text)
-    for line in map(_steady, shown.splitlines()):
+    command, *lines = map(_steady, shown.splitlines())
+    assert command == "$ plugin-eval new"
+    for line in lines:
         if line == "…":
             continue
         assert line in happened, f"{line!r} does not follow in:\n{output}"
