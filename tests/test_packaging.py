@@ -63,7 +63,9 @@ def test_extras_are_published() -> None:
 
 
 def test_tests_bring_every_extra() -> None:
-    assert "pytest-plugin-eval[claude,judge,mocks,stats]" in PROJECT["optional-dependencies"]["test"]
+    assert (
+        "pytest-plugin-eval[claude,judge,mocks,stats]" in PROJECT["optional-dependencies"]["test"]
+    )
 
 
 @pytest.mark.parametrize("extra", EXTRAS)

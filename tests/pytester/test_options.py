@@ -35,7 +35,10 @@ from tests.pytester.conftest import StandInAgent, Suite
         (["--eval-from", "x", "--eval-mode", "replay"], "--eval-from: */x is not a directory"),
         (["--eval-html", "evals"], "--eval-html: */evals is a directory, expected a file"),
         (["--eval-mocks", "of"], "--eval-mocks: expected one of record, off, got 'of', did you *"),
-        (["--eval-depth", "Deep"], "--eval-depth: expected one of quick, *, did you mean 'deep'[?]"),
+        (
+            ["--eval-depth", "Deep"],
+            "--eval-depth: expected one of quick, *, did you mean 'deep'[?]",
+        ),
         (
             ["--eval-min-composite", "101"],
             "--eval-min-composite: expected a number from 0 to 100, got '101'",
