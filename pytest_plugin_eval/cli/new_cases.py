@@ -245,6 +245,7 @@ class _Authoring:
             plan = trial_plan(self._root, written, run)
         except EvalError as error:
             self._console.say(f"cannot be tried: {error}")
+            self._code = 1
             return None
         self._console.say(f"trying them once: {'; '.join(plan)}")
         if not self._ledger.may_start():
@@ -255,12 +256,15 @@ class _Authoring:
             return None
         trial = tried(self._root, written, run)
         self._ledger.add(trial.spent_usd)
+        for _ in range(trial.unknown):
+            self._ledger.add(None)
         if trial.code >= SIGNALLED:
             raise _Stopped(trial.code)
         if trial.code == AT_CEILING:
             self._code = AT_CEILING
         if not trial.cases:
             self._console.say("no run was made: what went wrong stands above")
+            self._code = self._code or 1
         return trial
 
     def _run_options(self) -> RunOptions:

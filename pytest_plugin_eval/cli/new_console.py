@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import click
 
 from pytest_plugin_eval.cli.output import say
+from pytest_plugin_eval.errors import EvalError
 
 __all__ = ["Console", "Ended", "Terminal", "Unattended", "choice", "confirmed", "paragraph"]
 
@@ -43,7 +44,10 @@ class Terminal:
         """Print a question and read a line."""
         click.echo(question, nl=False)
         # Not `input`, which has a buffer of its own beside the one that the trust question reads.
-        line = sys.stdin.readline()
+        try:
+            line = sys.stdin.readline()
+        except UnicodeDecodeError as error:
+            raise EvalError(f"what was typed is no {error.encoding} text") from error
         if not line:
             click.echo()
             raise Ended
@@ -53,8 +57,6 @@ class Terminal:
 @dataclass(frozen=True, slots=True)
 class Unattended:
     """A script: it has said yes to everything beforehand, within its ceiling."""
-
-    answers: list[str] = field(default_factory=list)
 
     def say(self, line: str) -> None:
         """Print a line, without control characters."""

@@ -26,6 +26,9 @@ class Trial:
     code: int
     """As `plugin-eval run` exits; 128 and above: a signal ended it."""
     spent_usd: float
+    """As far as it is known."""
+    unknown: int
+    """Runs of unknown cost."""
     cases: dict[Path, CaseResult]
     """By the case's directory; a case of which no run was made is missing."""
 
@@ -50,9 +53,13 @@ def trial_plan(root: Path, directories: Sequence[Path], options: RunOptions) -> 
 def tried(root: Path, directories: Sequence[Path], options: RunOptions) -> Trial:
     """Run the cases in *directories* once an arm; what happens is printed as for any run."""
     ended = run_target(_target(root, directories, options), options)
-    found = (case for suite in ended.suites for case in suite.cases)
-    cases = {Path(case.info.root) / case.info.id: case for case in found}
-    return Trial(code=ended.code, spent_usd=ended.spent_usd, cases=cases)
+    found = [case for suite in ended.suites for case in suite.cases]
+    return Trial(
+        code=ended.code,
+        spent_usd=ended.spent_usd,
+        unknown=sum(run.outcome.cost_usd is None for case in found for run in case.runs),
+        cases={Path(case.info.root) / case.info.id: case for case in found},
+    )
 
 
 def _target(root: Path, directories: Sequence[Path], options: RunOptions) -> Target:

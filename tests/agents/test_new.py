@@ -116,8 +116,8 @@ def test_script_gets_cases_that_were_tried(workplace: Make) -> None:
 
     assert code == 0, output
     assert place.cases == ["greets-maria", "talks-of-rain"]
-    assert "greets-maria   1.00  0.00  +1.00  2" in output
-    assert "talks-of-rain  1.00  1.00  0.00   2" in output
+    assert "greets-maria   1.00  0.00  +1.00  2" in output, output
+    assert "talks-of-rain  1.00  1.00  0.00   2" in output, output
     assert "greets-maria: as it should be, once" in output
     assert "Created evals/greets-maria/prompt.md and 2 graders" in output
     (spent,) = [line for line in output.splitlines() if line.startswith("spent: ")]
@@ -257,7 +257,7 @@ def test_author_in_a_terminal_is_led_through(workplace: Make) -> None:
 
     assert code == 0, output
     assert place.cases == ["greets-maria"]
-    assert "greets-maria   1.00  0.00  +1.00  2" in output
+    assert "greets-maria   1.00  0.00  +1.00  2" in output, output
     assert "1 case written, 1 left out" in output
 
 
@@ -285,7 +285,7 @@ def test_plugin_that_is_not_trusted_is_not_tried(workplace: Make) -> None:
 
     code, output = _talk(place, dialogue)
 
-    assert code == 0, output
+    assert code == 1, output
     assert place.cases == []
     assert "no run was made: what went wrong stands above" in output
     assert len(place.api.messages) == 1

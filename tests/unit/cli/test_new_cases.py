@@ -348,6 +348,8 @@ class Tries:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.code = 0
+        self.unknown = 0
+        self.has_runs = True
         self.error: BaseException | None = None
         self.seen: list[tuple[list[str], RunOptions]] = []
         monkeypatch.setattr(
@@ -361,7 +363,8 @@ class Tries:
         assert all((path / "prompt.md").is_file() for path in directories)
         if self.error is not None:
             raise self.error
-        return Trial(code=self.code, spent_usd=0.5, cases=dict(self._cases(directories)))
+        cases = dict(self._cases(directories)) if self.has_runs else {}
+        return Trial(code=self.code, spent_usd=0.5, unknown=self.unknown, cases=cases)
 
     def _cases(self, directories: list[Path]) -> Iterator[tuple[Path, CaseResult]]:
         info = results.case_info(runs=results.plan(1, 1))
@@ -413,11 +416,12 @@ def test_try_ended_by_a_signal_leaves_nothing(
     code: int, work: Write, root: Path, tries: Tries
 ) -> None:
     tries.code, before, person = code, _contents(root), Person("y", "y")
+    tries.unknown = 1
 
     assert work(person, FakeBackend(GOOD), about="x", may_try=True) == code
 
     assert "interrupted: of what was not accepted nothing is left" in person.text
-    assert person.lines[-1] == "spent: $0.75"
+    assert person.lines[-1] == "spent: $0.75 and 1 call of unknown cost"
     assert _contents(root) == before
 
 
@@ -439,7 +443,28 @@ def test_plan_that_cannot_be_made_keeps_nobody_from_accepting(
     monkeypatch.setattr(new_trial, "trial_plan", refuse)
     person = Person("y", "a")
 
-    assert work(person, FakeBackend(GOOD), about="x", may_try=True) == 0
+    assert work(person, FakeBackend(GOOD), about="x", may_try=True) == 1
 
     assert "cannot be tried: no git" in person.text
+    assert len(_cases(root)) == 2
+
+
+def test_try_of_which_nothing_came_is_told_and_no_success(
+    work: Write, root: Path, tries: Tries
+) -> None:
+    tries.code, tries.has_runs, person = 1, False, Person("y", "y", "a")
+
+    assert work(person, FakeBackend(GOOD), about="x", may_try=True) == 1
+
+    assert "no run was made: what went wrong stands above" in person.text
+    assert len(_cases(root)) == 2
+
+
+def test_cases_stand_untried_where_the_ceiling_ends_the_try(
+    work: Write, root: Path, tries: Tries
+) -> None:
+    tries.code = 2
+
+    assert work(Person("y", "y", "a"), FakeBackend(GOOD), about="x", may_try=True) == 2
+
     assert len(_cases(root)) == 2
