@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pytest_plugin_eval.judges.base import JudgeBackend, JudgeReply, JudgeRequest
 from pytest_plugin_eval.quality.asking import Asking
+from pytest_plugin_eval.quality.model import LayerResult
 from pytest_plugin_eval.quality.parse import SkillSource, read_skill
 from pytest_plugin_eval.spending.ledger import Ledger
 from pytest_plugin_eval.spending.limiter import Limiter
@@ -148,3 +149,14 @@ def _given(reply: Reply) -> JudgeReply:
     return JudgeReply(
         text=reply, model=f"{SMALL}-served", input_tokens=30, output_tokens=12, cost_usd=0.01
     )
+
+
+def good_run(_: int) -> Reply:
+    """Return a run of which nothing is to be wished for."""
+    return run_reply("x" * 500)
+
+
+def counts_of(layer: LayerResult) -> tuple[object, ...]:
+    """Return how many runs were planned, made, not made, activated and failed."""
+    names = ("n_planned", "n_runs", "n_not_made", "n_activated", "n_errored")
+    return tuple(layer.metadata[name] for name in names)
