@@ -92,9 +92,9 @@ def collect(target: Target, options: RunOptions, *, more: Sequence[str] = ()) ->
     """
     options = _of_installed(options, target.plugin_id)
     watcher, said = _Watcher(), io.StringIO()
-    words = [*_arguments(target, options), "--collect-only", "-q", *more]
+    words = ["--collect-only", "-q", *more]
     with _text_out(options), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        status = pytest.main(words, plugins=[watcher])
+        status = _session(target, options, words, watcher)
     if watcher.controller is None or watcher.settings is None or status in _TOLD_BY_PYTEST:
         errors = [line for line in said.getvalue().splitlines() if line.startswith(_ERROR)]
         raise EvalError("; ".join(line.removeprefix(_ERROR) for line in errors) or said.getvalue())
@@ -124,7 +124,7 @@ def run_target(target: Target, options: RunOptions) -> Ended:
     """Run the cases of a target, printing what `run_evals` prints but for its last line."""
     watcher = _Watcher()
     with _results(target, options) as arguments, _text_out(options):
-        status = pytest.main([*_arguments(target, options), *arguments], plugins=[watcher])
+        status = _session(target, options, arguments, watcher)
     controller = watcher.controller
     if controller is None or status in _TOLD_BY_PYTEST:
         return Ended(code=1)
@@ -150,7 +150,7 @@ def run_evals(text: str, options: RunOptions, *, more: Sequence[str] = ()) -> in
         click.echo(note, err=True)
     watcher = _Watcher()
     with _results(target, options) as arguments, _text_out(options):
-        status = pytest.main([*_arguments(target, options), *arguments, *more], plugins=[watcher])
+        status = _session(target, options, [*arguments, *more], watcher)
     controller = watcher.controller
     if controller is None or status in _TOLD_BY_PYTEST:
         click.echo("exit status 1: pytest refused to go on, see its message", err=True)
@@ -199,7 +199,30 @@ def _arguments(target: Target, options: RunOptions) -> list[str]:
         words.append(f"--eval-dir={target.eval_dir}")
     if target.plugin_id is not None:
         words.append(f"--eval-plugin-id={target.plugin_id}")
-    return [*words, *options.pytest_arguments(), *map(str, target.paths)]
+    return [*words, *options.pytest_arguments()]
+
+
+def _session(target: Target, options: RunOptions, more: Sequence[str], watcher: _Watcher) -> int:
+    """Run pytest on the paths of a target and return its exit status."""
+    with _standing_near(target.paths) as paths:
+        return pytest.main([*_arguments(target, options), *paths, *more], plugins=[watcher])
+
+
+@contextlib.contextmanager
+def _standing_near(paths: Sequence[Path]) -> Iterator[list[str]]:
+    """Give the paths in words that pytest takes for paths.
+
+    It reads ``[`` in one as the beginning of a test's parameters (pytest 9.2, and before). Where a
+    path holds it, the session stands in the directory that all have in common, and names them from
+    there; all other paths that we hand over are absolute.
+    """
+    if not any("[" in str(path) for path in paths):
+        yield list(map(str, paths))
+        return
+    common = Path(os.path.commonpath(paths))
+    base = common if common.is_dir() else common.parent
+    with contextlib.chdir(base):
+        yield [os.path.relpath(path, base) for path in paths]
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -64,12 +65,18 @@ def rewrite_arguments(config: pytest.Config, settings: Settings) -> Picked:
             picked.names.setdefault(case, set()).add(name)
         else:
             whole.add(case)
-        if str(case) not in kept:
-            kept.append(str(case))
+        word = _word(case, config.invocation_params.dir)
+        if word not in kept:
+            kept.append(word)
     for case in whole:
         picked.names.pop(case, None)
     config.args[:] = kept
     return picked
+
+
+def _word(case: Path, invocation_dir: Path) -> str:
+    """Return the directory as an argument: pytest 9.2 reads ``[`` as the start of parameters."""
+    return os.path.relpath(case, invocation_dir) if "[" in str(case) else str(case)
 
 
 def _case(path: Path, settings: Settings) -> Path | None:

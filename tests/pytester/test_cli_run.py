@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -222,3 +223,56 @@ def test_interrupt_gives_130(two_cases: Suite, agent: StandInAgent, capsys: Capt
 def test_bad_grant_gives_1(two_cases: Suite, capsys: Captured) -> None:
     assert main(["run", ".", "--disallow-tools", "Read(x)"]) == 1
     assert "Read(x)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["plug[in]", "plug[in", "]plug[", "a[b]/c[d]"])
+@pytest.mark.parametrize("target", ["", "evals", "evals/first"])
+def test_brackets_in_the_path_of_a_plugin_are_no_parameters(
+    name: str, target: str, two_cases: Suite, tmp_path: Path, capsys: Captured
+) -> None:
+    root = Path(shutil.copytree(two_cases.root, tmp_path / name / "plugin"))
+    here = Path.cwd()
+
+    code = main(["run", str(root / target), "--case", "first", "--json"])
+
+    out, err = capsys.readouterr()
+    assert code == 0, err
+    document = json.loads(out)
+    assert [case["dir"] for case in document["cases"]] == ["evals/first"]
+    assert document["suite"]["root"] == str(root)
+    assert Path.cwd() == here
+
+
+def test_doctor_finds_the_suite_of_a_plugin_with_brackets_in_its_path(
+    two_cases: Suite, tmp_path: Path, capsys: Captured
+) -> None:
+    root = shutil.copytree(two_cases.root, tmp_path / "plug[in]")
+
+    main(["doctor", str(root)])
+
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if " suite:" in line]
+    assert "2 cases" in line
+
+
+def test_brackets_in_the_name_of_a_case_do_not_keep_it_from_running(
+    two_cases: Suite, capsys: Captured
+) -> None:
+    (two_cases.evals / "first").rename(two_cases.evals / "first[1]")
+
+    code = main(["run", "evals/first[1]", "--json"])
+
+    out, err = capsys.readouterr()
+    assert code == 0, err
+    assert [case["dir"] for case in json.loads(out)["cases"]] == ["evals/first[1]"]
+
+
+@pytest.mark.parametrize("argument", ["evals/first", "evals/first::run[with-1]", "./evals/first"])
+def test_pytest_itself_runs_a_case_below_a_directory_with_brackets(
+    argument: str, two_cases: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = shutil.copytree(two_cases.root, tmp_path / "plug[in]")
+    monkeypatch.chdir(root)
+
+    result = two_cases.pytester.inline_run("--rootdir=.", "--trust-plugin", argument)
+
+    assert result.ret == 0
