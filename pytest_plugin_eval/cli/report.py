@@ -27,6 +27,7 @@ __all__ = ["SavedRecords", "report"]
 
 RUNS = "runs"
 RECORDINGS = "recordings"
+RESCORED = "rescored"
 REPORT = "report.html"
 
 
@@ -38,6 +39,8 @@ class SavedRecords:
         # A replay leaves no records of its own: it read those of the suite.
         self._bases = (
             results / RUNS,
+            # Results of a rescoring lie below those of the session, whose records they are of.
+            *([results.parent.parent / RUNS] if results.parent.name == RESCORED else []),
             Path(eval_dir) / RECORDINGS if eval_dir else results.parent.parent / RECORDINGS,
             results.parent.parent / RECORDINGS,
         )
@@ -53,7 +56,12 @@ class SavedRecords:
         if path is None:
             where = f"; the session wrote it to {run.record_path}" if run.record_path else ""
             raise RecordError(f"the record of this run is not beside the results{where}")
-        return read_record(path)
+        record = read_record(path)
+        made, told = record.outcome.started_at, run.outcome.started_at
+        if made and told and made != told:
+            # Recordings were renewed since, or the directory is another session's.
+            raise RecordError(f"{path}: is the record of another run, started {made}, not {told}")
+        return record
 
     def _path(self, run: RunReport) -> Path | None:
         places = [record_path(base, run.key) for base in self._bases]
