@@ -28,6 +28,7 @@ NOT_RUN = {
 }
 ELSEWHERE = {
     "how-to/run-on-several-machines.md": "test_several_machines.py",
+    "how-to/write-cases.md": "test_write_cases.py",
     "reference/quality.md": "test_quality_page.py",
     "tutorial.md": "test_pages.py",
 }
