@@ -21,11 +21,14 @@ from pytest_plugin_eval.reports.quality_markdown import (
 )
 from pytest_plugin_eval.reports.quality_numbers import (
     ABSENT,
+    MOST_LISTED,
     badge_name,
     coverage_text,
     depth_text,
+    first_flags,
     gain,
     is_downgraded,
+    more_text,
     penalty_text,
     percent,
     points,
@@ -94,6 +97,7 @@ def _rendered(template: str, **values: object) -> str:
 
 def _head(report: QualityReport) -> dict[str, object]:
     composite = report.composite
+    flags, more = first_flags(report)
     return {
         "name": cell(report.name or report.path),
         "path": cell(report.path),
@@ -106,9 +110,10 @@ def _head(report: QualityReport) -> dict[str, object]:
                 "text": cell(one.description),
                 "severity": percent(one.severity),
             }
-            for layer in report.layers
-            for one in layer.anti_patterns
+            for one in flags
         ],
+        "flag_count": len(flags) + more,
+        "more_flags": more_text(more),
     }
 
 
@@ -132,7 +137,8 @@ def _report(report: QualityReport, *, explain: bool, standing: Sequence[str]) ->
             for layer in report.layers
         ],
         "explained": explain,
-        "findings": _findings(report.findings),
+        "findings": _findings(report.findings[:MOST_LISTED]),
+        "more_findings": more_text(len(report.findings) - MOST_LISTED),
         "skills": [_head(skill) for skill in report.skills] if explain else [],
         "standing": [cell(line) for line in standing],
         "usage": [(cell(model), f"{count:,}") for model, count in report.model_usage.items()],

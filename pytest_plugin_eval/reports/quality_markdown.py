@@ -8,11 +8,14 @@ from pytest_plugin_eval.quality.model import Finding, QualityReport
 from pytest_plugin_eval.reports.markdown import escaped, table
 from pytest_plugin_eval.reports.quality_numbers import (
     ABSENT,
+    MOST_LISTED,
     badge_name,
     coverage_text,
     depth_text,
+    first_flags,
     gain,
     is_downgraded,
+    more_text,
     penalty_text,
     percent,
     points,
@@ -133,12 +136,15 @@ def _dimensions(report: QualityReport) -> list[str]:
 
 
 def _anti_patterns(report: QualityReport) -> list[str]:
-    rows = [
-        (one.flag, one.description, percent(one.severity))
-        for layer in report.layers
-        for one in layer.anti_patterns
-    ]
-    return table(("Flag", "Description", "Severity:"), rows) if rows else ["None was found."]
+    listed, more = first_flags(report)
+    if not listed:
+        return ["None was found."]
+    rows = [(one.flag, one.description, percent(one.severity)) for one in listed]
+    return [*table(("Flag", "Description", "Severity:"), rows), *_more(more)]
+
+
+def _more(count: int) -> list[str]:
+    return ["", more_text(count)] if count > 0 else []
 
 
 def _findings(report: QualityReport) -> list[str]:
@@ -148,7 +154,8 @@ def _findings(report: QualityReport) -> list[str]:
     return [
         "Points of the composite that mending each alone would win back.",
         "",
-        *table(titles, finding_rows(report.findings)),
+        *table(titles, finding_rows(report.findings[:MOST_LISTED])),
+        *_more(len(report.findings) - MOST_LISTED),
     ]
 
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pytest_plugin_eval.quality.composite import STEP_DECIMALS, badge, grade, settled
-from pytest_plugin_eval.quality.model import Dimension, QualityReport
+from pytest_plugin_eval.quality.model import AntiPattern, Dimension, QualityReport
 from pytest_plugin_eval.text import decimals, plural
 
 __all__ = [
     "ABSENT",
+    "MOST_LISTED",
     "badge_name",
     "coverage_text",
     "depth_text",
     "difference",
     "findings_sum",
+    "first_flags",
     "gain",
     "is_downgraded",
+    "more_text",
     "penalty_text",
     "percent",
     "points",
@@ -26,6 +29,21 @@ __all__ = [
 ]
 
 ABSENT = "—"
+
+
+MOST_LISTED = 1000
+"""Anti-patterns, and findings, that a report for people lists; JSON has all."""
+
+
+def first_flags(report: QualityReport) -> tuple[list[AntiPattern], int]:
+    """Return the anti-patterns that a report lists, and how many more there are."""
+    found = [one for layer in report.layers for one in layer.anti_patterns]
+    return found[:MOST_LISTED], max(len(found) - MOST_LISTED, 0)
+
+
+def more_text(more: int) -> str:
+    """Return what stands below a list that was cut; empty where nothing was."""
+    return f"and {more} more, which the JSON report lists" if more > 0 else ""
 
 
 def title(name: str) -> str:

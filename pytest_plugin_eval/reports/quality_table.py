@@ -9,12 +9,14 @@ from pytest_plugin_eval.reports.columns import INDENT, cell, display_width, padd
 from pytest_plugin_eval.reports.quality_markdown import ONLY_STATIC, place
 from pytest_plugin_eval.reports.quality_numbers import (
     ABSENT,
+    MOST_LISTED,
     badge_name,
     coverage_text,
     depth_text,
     findings_sum,
     gain,
     is_downgraded,
+    more_text,
     penalty_text,
     percent,
     points,
@@ -141,12 +143,15 @@ def _anti_pattern_lines(
         return ["no anti-pattern"]
     penalty = penalty_text(report.composite.anti_pattern_penalty)
     lines = ["", f"{plural(len(found), 'anti-pattern')}, {penalty} of the score"]
-    shown = found if explain else found[:LISTED]
+    shown = found[: MOST_LISTED if explain else LISTED]
     for one in shown:
         text = f"{one.flag}: {cut(one.description, TEXT_LENGTH)}"
         lines += _item("  ! ", _text(text, ascii_only), width)
     if len(found) > len(shown):
-        lines.append(f"  and {len(found) - len(shown)} more; --explain lists all")
+        more = len(found) - len(shown)
+        lines.append(
+            f"  {more_text(more)}" if explain else f"  and {more} more; --explain lists all"
+        )
     return lines
 
 
@@ -162,9 +167,10 @@ def _finding_lines(
         width,
         "",
     )
-    for one in report.findings:
+    for one in report.findings[:MOST_LISTED]:
         lines += _finding(one, width, ascii_only)
-    return lines
+    more = more_text(len(report.findings) - MOST_LISTED)
+    return [*lines, more] if more else lines
 
 
 def _finding(finding: Finding, width: int, ascii_only: bool) -> list[str]:
