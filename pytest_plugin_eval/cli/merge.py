@@ -24,7 +24,7 @@ from pytest_plugin_eval.records.model import RunKey
 from pytest_plugin_eval.reports.document import document_chunks
 from pytest_plugin_eval.reports.html_records import RecordFiles
 from pytest_plugin_eval.reports.table import table_lines
-from pytest_plugin_eval.reports.verdict import conclusion
+from pytest_plugin_eval.reports.verdict import Conclusion, conclusion
 from pytest_plugin_eval.results.merging import Merged, Part, merged
 from pytest_plugin_eval.results.rebuilt_quality import joined_quality
 from pytest_plugin_eval.results.saved_document import read_document
@@ -60,7 +60,7 @@ def merge(sources: Sequence[Path], *, output: Path | None = None, json: Path | N
     _tell(found)
     say(f"results: {directory / DOCUMENT}")
     say(f"report: {directory / REPORT}")
-    verdict = conclusion(suite, further=["the results are incomplete"] * (not found.is_complete))
+    verdict = _verdict(suite, found)
     say(f"exit status {verdict.status}: {verdict.text}")
     return verdict.status
 
@@ -71,11 +71,17 @@ def _written(
     """Write records, page and document, the document last, and return what it says."""
     suite = _with_records(found, parts, directory)
     quality = joined_quality(part.document for part in parts)
-    write_page(directory / REPORT, suite, quality or (), RecordFiles(Path.cwd()))
+    records = RecordFiles(Path.cwd())
+    verdict = _verdict(suite, found)
+    write_page(directory / REPORT, suite, quality or (), records, verdict=verdict)
     for path in (json, directory / DOCUMENT):
         if path is not None:
             write_out(path, document_chunks(suite, quality=quality))
     return suite
+
+
+def _verdict(suite: SuiteResult, found: Merged) -> Conclusion:
+    return conclusion(suite, further=["the results are incomplete"] * (not found.is_complete))
 
 
 def _empty(directory: Path, *, is_ours: bool) -> None:

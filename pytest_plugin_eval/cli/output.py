@@ -17,6 +17,7 @@ from pytest_plugin_eval.storage.atomic_write import write_chunks, write_text
 if TYPE_CHECKING:
     from pytest_plugin_eval.quality.model import QualityReport
     from pytest_plugin_eval.reports.html_records import Records
+    from pytest_plugin_eval.reports.verdict import Conclusion
     from pytest_plugin_eval.scoring.model import SuiteResult
 
 __all__ = ["copy_out", "is_ascii", "say", "say_all", "terminal_width", "write_out", "write_page"]
@@ -65,12 +66,17 @@ def copy_out(source: Path, target: Path) -> None:
 
 
 def write_page(
-    path: Path, suite: SuiteResult, quality: Sequence[QualityReport], records: Records
+    path: Path,
+    suite: SuiteResult,
+    quality: Sequence[QualityReport],
+    records: Records,
+    *,
+    verdict: Conclusion | None = None,
 ) -> None:
     """Write the HTML report; raises `EvalError`, naming the file."""
     from pytest_plugin_eval.reports.html import HtmlReport, write_report
 
-    report = HtmlReport(suite, records=records, quality=quality)
+    report = HtmlReport(suite, records=records, quality=quality, verdict=verdict)
     try:
         write_report(report, path, write_text)
     except OSError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ import pytest
 
 from pytest_plugin_eval.pytest_side.stash import settings_key
 from pytest_plugin_eval.scoring.model import SuiteResult
-from pytest_plugin_eval.settings import Settings
+from pytest_plugin_eval.settings import Mode, Settings
 from pytest_plugin_eval.storage.atomic_write import write_chunks
 
 if TYPE_CHECKING:
@@ -56,14 +57,27 @@ def _write(
 
     # Which of several suites they are of, the words for people do not tell.
     further = () if several else controller.scorer.missed
-    report_only = config.stash[settings_key].report_only
+    settings = config.stash[settings_key]
     report = HtmlReport(
         suite,
         records=RecordFiles(config.rootpath),
         quality=tuple(map(explained, controller.quality.get(suite.info.root, ()))),
-        verdict=conclusion(suite, report_only=report_only, further=further),
+        verdict=conclusion(suite, report_only=settings.report_only, further=further),
+        written_by=_written_by(page, settings),
     )
     write_report(report, page, _write_chunks)
+
+
+def _written_by(page: Path, settings: Settings) -> str:
+    """Return the command that writes the transcripts, where the session does not.
+
+    A replay grades thousands of runs in seconds, and their transcripts are what they were. Who
+    names a page wants it whole.
+    """
+    is_named = settings.html_path is not None or settings.report_path is not None
+    if settings.mode is not Mode.REPLAY or is_named:
+        return ""
+    return shlex.join(["plugin-eval", "report", str(page.parent.absolute())])
 
 
 def _write_chunks(path: Path, chunks: Iterable[str]) -> None:

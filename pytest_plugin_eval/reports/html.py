@@ -36,7 +36,7 @@ INLINE_BYTES = 4 * 1024 * 1024
 MOST_CHARACTERS = 10_000
 """Of any one text; what models write is cut to less where it is put together."""
 _BUFFERED = 64
-_SIDE_PAGE = re.compile(r"[0-9]{5}-[a-z0-9-]*\.html")
+_SIDE_PAGE = re.compile(r"[0-9]{5,}-[a-z0-9-]*\.html")
 _MARK = '<meta name="generator" content="pytest-plugin-eval">'
 _NAME_LENGTH = 60
 _WORDS = {
@@ -61,16 +61,19 @@ class HtmlReport:
         records: Records,
         quality: Sequence[QualityReport] = (),
         verdict: Conclusion | None = None,
+        written_by: str = "",
         inline_bytes: int = INLINE_BYTES,
     ) -> None:
         """*records* are read one case at a time, and only for the page that shows them.
 
-        *verdict* is what the session came to, where more is known than what the suite says.
+        *verdict* is what the suite came to, where more is known than what its results say. With
+        *written_by*, side pages are not written: it is the command that would write them.
         """
         self._suite = suite
         self._records = records
         self._quality = tuple(quality)
-        self._verdict = verdict or conclusion(suite)
+        self._verdict = verdict
+        self._written_by = written_by
         self._inline_bytes = inline_bytes
         self._anchors = Anchors(suite.cases)
 
@@ -90,16 +93,18 @@ class HtmlReport:
         """Yield the page in parts; *files* is the directory of the side pages beside it."""
         view = suite_view(
             self._suite,
-            self._verdict,
+            self._verdict or conclusion(self._suite),
             quality=self._quality,
+            is_status_known=self._verdict is not None,
             is_split=self.is_split,
             files=files,
+            written_by=self._written_by,
         )
         yield from _rendered("report.html.j2", page="", suite=view, cases=self._cards(files))
 
     def side_pages(self, page: str = "report.html") -> Iterator[tuple[str, Iterator[str]]]:
         """Yield name and content of each page that lies beside *page*; none when all is on it."""
-        if not self.is_split:
+        if not self.is_split or self._written_by:
             return
         for number, case in enumerate(self._suite.cases, 1):
             yield (
@@ -107,7 +112,7 @@ class HtmlReport:
                 _rendered(
                     "case.html.j2",
                     page=page,
-                    case=self._case(case, side_page=""),
+                    case=self._case(case),
                     pairs=pair_views(case, self._records, self._anchors),
                 ),
             )
@@ -115,14 +120,19 @@ class HtmlReport:
     def _cards(self, files: str) -> Iterator[tuple[CaseView, Iterable[PairView]]]:
         for number, case in enumerate(self._suite.cases, 1):
             if self.is_split:
-                yield self._case(case, side_page=f"{files}/{_side_name(number, case)}"), ()
+                side_page = "" if self._written_by else f"{files}/{_side_name(number, case)}"
+                yield self._case(case, is_short=True, side_page=side_page), ()
             else:
-                pairs = pair_views(case, self._records, self._anchors)
-                yield self._case(case, side_page=""), pairs
+                yield self._case(case), pair_views(case, self._records, self._anchors)
 
-    def _case(self, case: CaseResult, *, side_page: str) -> CaseView:
-        threshold = self._suite.info.threshold
-        return case_view(case, self._anchors, threshold=threshold, side_page=side_page)
+    def _case(self, case: CaseResult, *, is_short: bool = False, side_page: str = "") -> CaseView:
+        return case_view(
+            case,
+            self._anchors,
+            threshold=self._suite.info.threshold,
+            is_short=is_short,
+            side_page=side_page,
+        )
 
 
 def write_report(
@@ -152,7 +162,8 @@ def side_directory(page: Path) -> Path:
 
 def _remove_others(files: Path, kept: set[str]) -> None:
     for old in files.iterdir():
-        if _SIDE_PAGE.fullmatch(old.name) and old.name not in kept and _is_ours(old):
+        is_named_so = _SIDE_PAGE.fullmatch(old.name) and old.name not in kept
+        if is_named_so and old.is_file() and _is_ours(old):
             old.unlink(missing_ok=True)
     if not kept and not any(files.iterdir()):
         files.rmdir()
@@ -223,7 +234,8 @@ def _clean(value: object) -> object:
     """
     if type(value) is not str:  # markup of our own templates, numbers
         return value
-    value = cut(value, MOST_CHARACTERS)
+    if len(value) > MOST_CHARACTERS:
+        value = cut(value, MOST_CHARACTERS)
     if value.isascii() and value.isprintable():  # most of them, and much quicker
         return value
     return printable(without_surrogates(value.replace("\r\n", "\n")))

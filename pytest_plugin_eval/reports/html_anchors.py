@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
+from functools import lru_cache
 from urllib.parse import quote
 
 from pytest_plugin_eval.scoring.model import CaseResult, RunReport
@@ -14,6 +15,7 @@ __all__ = ["Anchors", "case_anchor"]
 NAME_LENGTH = 200
 
 
+@lru_cache(maxsize=1024)
 def case_anchor(case: str) -> str:
     """Return the place of a case by its id.
 
@@ -26,15 +28,17 @@ def case_anchor(case: str) -> str:
 class Anchors:
     """The places of all cases; no two are the same.
 
-    A case may lie in the directory of another one and be called ``with-2``.
+    A case may lie in the directory of another one and be called ``with-2`` or ``grader``.
     """
 
     def __init__(self, cases: Iterable[CaseResult]) -> None:
-        self._taken = {case_anchor(case.info.id) for case in cases}
+        listed = tuple(cases)
+        self._cases = {case_anchor(case.info.id) for case in listed}
+        self._taken = self._cases | {_run_anchor(run) for case in listed for run in case.runs}
 
     def run(self, run: RunReport) -> str:
         """Return the place of a run: ``<case>/with-2``."""
-        return self._free(f"{case_anchor(run.key.case)}/{run.key.arm.value}-{run.key.number}")
+        return _free(_run_anchor(run), self._cases, "+")
 
     def grader(self, case: str, grader: str) -> str:
         """Return the place of a grader: ``<case>/grader/<name>``."""
@@ -42,9 +46,13 @@ class Anchors:
         if len(name) > NAME_LENGTH:
             digest = hashlib.sha256(name.encode("ascii")).hexdigest()
             name = f"{name[:NAME_LENGTH]}.{digest[:16]}"
-        return self._free(f"{case_anchor(case)}/grader/{name}")
+        return _free(f"{case_anchor(case)}/grader/{name}", self._taken, "++")
 
-    def _free(self, anchor: str) -> str:
-        while anchor in self._taken:
-            anchor += "~"
-        return anchor
+
+def _run_anchor(run: RunReport) -> str:
+    return f"{case_anchor(run.key.case)}/{run.key.arm.value}-{run.key.number}"
+
+
+def _free(anchor: str, taken: Container[str], end: str) -> str:
+    """Return the place, with an *end* that no other kind of place has where it is taken."""
+    return anchor + end if anchor in taken else anchor

@@ -10,7 +10,7 @@ from pytest_plugin_eval.reports.causes import case_cause_text
 from pytest_plugin_eval.reports.columns import signed
 from pytest_plugin_eval.reports.html_anchors import Anchors, case_anchor
 from pytest_plugin_eval.reports.html_model import CaseView, Fact, GraderView, StripRow
-from pytest_plugin_eval.reports.html_runs import run_view, verdict_note
+from pytest_plugin_eval.reports.html_runs import run_view, seconds_text, verdict_note
 from pytest_plugin_eval.reports.money import money
 from pytest_plugin_eval.reports.run_lines import run_name
 from pytest_plugin_eval.reports.table import case_reasons
@@ -30,22 +30,27 @@ CRITERIA_LENGTH = 4_000
 REMARK_LENGTH = 300
 MOST_REMARKS = 12
 FEW_REMARKS = 4
-"""On a card whose details are elsewhere."""
+"""On the card itself."""
 _REACHED = {VerdictStatus.PASSED, VerdictStatus.FAILED}
 
 
 def case_view(
-    case: CaseResult, anchors: Anchors, *, threshold: float, side_page: str = ""
+    case: CaseResult,
+    anchors: Anchors,
+    *,
+    threshold: float,
+    is_short: bool = False,
+    side_page: str = "",
 ) -> CaseView:
     """Return the card of a case.
 
-    *side_page* is where the details of its runs are, when they are not on the page.
+    With *is_short* the details of its runs are left out; *side_page* is where they are.
     """
     info = case.info
     verdicts = {run.key: {v.grader: v for v in run.verdicts} for run in case.runs}
     names = _graders(case)
     strip = tuple(_strip_row(name, case, verdicts, anchors) for name in names)
-    remarks = _remarks(case.with_runs) if side_page else []
+    remarks = _remarks(case.with_runs) if is_short or not case.passed else []
     return CaseView(
         anchor=case_anchor(info.id),
         name=cut(info.name, NAME_LENGTH),
@@ -55,7 +60,7 @@ def case_view(
         without=_number(case.score_without),
         delta=ABSENT if case.delta is None else signed(case.delta),
         direction=direction(case),
-        summary=f"{measured(case)} · {money(runs_cost(case.runs))}",
+        summary=_summary(case),
         kinds=" ".join(_kinds(case, strip)),
         tags=tuple(cut(tag, TAG_LENGTH) for tag in info.tags),
         reasons=tuple(_reasons(case, threshold)),
@@ -67,9 +72,10 @@ def case_view(
         scores=tuple("n/m" if run.score is None else decimals(run.score) for run in case.runs),
         prompt=cut(info.prompt, PROMPT_LENGTH),
         source=info.source_file,
-        graders=() if side_page else tuple(_grader(name, case, anchors) for name in names),
+        graders=() if is_short else tuple(_grader(name, case, anchors) for name in names),
+        is_short=is_short,
         side_page=side_page,
-        runs=tuple(run_view(run, anchors) for run in case.runs) if side_page else (),
+        runs=tuple(run_view(run, anchors) for run in case.runs) if is_short else (),
         remarks=tuple(remarks[:FEW_REMARKS]),
         more=max(len(remarks) - FEW_REMARKS, 0),
     )
@@ -88,6 +94,11 @@ def measured(case: CaseResult) -> str:
     count = sum(run.measured for run in case.runs)
     planned = case.info.plan.with_runs + case.info.plan.without_runs
     return plural(count, "run") if count == planned else f"{count} of {plural(planned, 'run')}"
+
+
+def _summary(case: CaseResult) -> str:
+    seconds = sum(run.outcome.duration_s for run in case.runs)
+    return f"{measured(case)} · {money(runs_cost(case.runs))} · {seconds_text(seconds)}"
 
 
 def _number(value: float | None) -> str:

@@ -72,8 +72,9 @@ class SuiteView:
     title: str
     subtitle: str
     standing: str
-    status: int
     verdict: str
+    exit_status: int | None
+    """What the suite by itself gives; ``None`` when it depends on what is not known."""
     tiles: tuple[Tile, ...]
     notes: tuple[str, ...]
     load_errors: tuple[str, ...]
@@ -87,6 +88,8 @@ class SuiteView:
     """Whether transcripts lie in files beside the page."""
     files: str
     """The directory of these files, relative to the page."""
+    written_by: str
+    """The command that writes these files, where they were not written."""
     footer: str
 
 
@@ -221,11 +224,13 @@ class CaseView:
     prompt: str
     source: str
     graders: tuple[GraderView, ...]
+    is_short: bool = False
+    """Whether the details of its runs are not on this page."""
     side_page: str = ""
-    """Relative link to the page with the transcripts, where they are not here."""
+    """Relative link to the page that they are on; empty when that was not written."""
     runs: tuple[RunView, ...] = ()
     """In short, where the details are elsewhere."""
     remarks: tuple[Fact, ...] = ()
-    """What graders said that were not content with a with-run, where the details are elsewhere."""
+    """What graders said that were not content with a with-run: the first to read of a failure."""
     more: int = 0
     """Remarks that are left out."""

@@ -24,7 +24,7 @@ from pytest_plugin_eval.scoring.costs import is_judged, runs_cost
 from pytest_plugin_eval.scoring.model import CaseResult, RunReport, Verdict
 from pytest_plugin_eval.text import cut, decimals, dollars, plural
 
-__all__ = ["pair_views", "run_view", "verdict_note"]
+__all__ = ["pair_views", "run_view", "seconds_text", "verdict_note"]
 
 EXPLANATION_LENGTH = 4_000
 EVIDENCE_LENGTH = 8_000
@@ -42,7 +42,11 @@ def run_view(run: RunReport, anchors: Anchors) -> RunView:
         status = "passed" if run.passed else ("partly" if value else "failed")
         score = decimals(value)
     outcome = run.outcome
-    parts = [money(runs_cost([run])), plural(outcome.turns, "turn"), _time(outcome.duration_s)]
+    parts = [
+        money(runs_cost([run])),
+        plural(outcome.turns, "turn"),
+        seconds_text(outcome.duration_s),
+    ]
     problem = run_problem(run) or ""
     if run.aborted is not None:
         problem = abort_text(run.aborted)
@@ -74,6 +78,11 @@ def pair_views(case: CaseResult, records: Records, anchors: Anchors) -> Iterator
         yield PairView(
             number=number, anchor=f"{views[0].anchor}:", runs=tuple(views), difference=difference
         )
+
+
+def seconds_text(seconds: float) -> str:
+    """Return how long something took: ``1.5 s``."""
+    return f"{decimals(seconds, 1)} s"
 
 
 def verdict_note(verdict: Verdict) -> str:
@@ -197,7 +206,3 @@ def _file(entry: FileEntry) -> FileView:
     except UnicodeDecodeError:
         return FileView(path=entry.path, note=f"{size}, not text", text=None)
     return FileView(path=entry.path, note=size, text=cut(text, FILE_LENGTH))
-
-
-def _time(seconds: float) -> str:
-    return f"{decimals(seconds, 1)} s"

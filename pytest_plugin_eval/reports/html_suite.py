@@ -39,8 +39,10 @@ def suite_view(
     conclusion: Conclusion,
     *,
     quality: Sequence[QualityReport] = (),
+    is_status_known: bool = True,
     is_split: bool = False,
     files: str = "",
+    written_by: str = "",
 ) -> SuiteView:
     """Return what stands above the cards."""
     info = suite.info
@@ -49,8 +51,8 @@ def suite_view(
         title=_title(suite),
         subtitle=info.root,
         standing=conclusion.standing.value,
-        status=conclusion.status,
         verdict=conclusion.text,
+        exit_status=conclusion.status if is_status_known else None,
         tiles=tuple(_tiles(suite, conclusion, quality, two_arms=two_arms)),
         notes=tuple(summary_lines(suite, quality_usd=known_quality_cost(quality))[1:]),
         load_errors=suite.load_errors,
@@ -62,6 +64,7 @@ def suite_view(
         quality=tuple(map(_quality, quality)),
         is_split=is_split,
         files=files,
+        written_by=written_by,
         footer=f"pytest-plugin-eval {__version__}",
     )
 
@@ -121,22 +124,27 @@ def _rates(suite: SuiteResult, *, two_arms: bool) -> Iterator[Tile]:
     yield Tile(
         label="WITH" if two_arms else "Score",
         value=_number(suite.overall_score if scored else None),
-        note=f"mean over {plural(len(scored), 'case')}",
+        note=_over(len(scored), (run for case in scored for run in case.with_runs)),
     )
     if not two_arms:
         return
-    compared = [case.score_without for case in suite.cases if case.score_without is not None]
+    compared = [case for case in suite.cases if case.score_without is not None]
     yield Tile(
         label="W/OUT",
-        value=_number(mean(compared)),
-        note=f"mean over {plural(len(compared), 'case')}",
+        value=_number(mean(one for case in compared if (one := case.score_without) is not None)),
+        note=_over(len(compared), (run for case in compared for run in case.without_runs)),
     )
-    count = sum(case.delta is not None for case in suite.cases)
+    paired = [case for case in suite.cases if case.delta is not None]
     yield Tile(
         label="Δ",
         value=ABSENT if suite.mean_delta is None else signed(suite.mean_delta),
-        note=f"mean over {plural(count, 'case')}",
+        note=_over(len(paired), (run for case in paired for run in case.runs)),
     )
+
+
+def _over(cases: int, runs: Iterable[RunReport]) -> str:
+    measured_runs = sum(run.measured for run in runs)
+    return f"mean over {plural(cases, 'case')}, {plural(measured_runs, 'run')}"
 
 
 def _cost_tile(suite: SuiteResult, runs: Sequence[RunReport]) -> Tile:

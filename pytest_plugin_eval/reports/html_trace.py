@@ -115,7 +115,9 @@ def first_difference(
 
 
 def _call_name(calls: Sequence[Step], number: int) -> str:
-    return calls[number].tool if number < len(calls) else "no further call"
+    if number < len(calls):
+        return calls[number].tool
+    return "no further one" if number else "none at all"
 
 
 def _divided(one: Transcript, number: int) -> Transcript:

@@ -49,7 +49,10 @@ def _is_ours(link: str) -> bool:
     return link.startswith(("#", "report-files/0", "../report.html#"))
 
 
-@pytest.mark.parametrize("text", HOSTILE[:12], ids=range(12))
+HARMLESS_CHARACTERS = [text for text in HOSTILE if text.isprintable() and text.isascii()]
+
+
+@pytest.mark.parametrize("text", HARMLESS_CHARACTERS, ids=range(len(HARMLESS_CHARACTERS)))
 def test_text_is_shown_as_it_is(opened: Opener, tmp_path: Path, text: str) -> None:
     page = opened(written(*hostile_suite(text), tmp_path / "report.html")).page
 

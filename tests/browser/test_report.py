@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from pytest_plugin_eval.scoring.aggregate import suite_result
+from pytest_plugin_eval.scoring.model import SuiteResult
 from tests.browser.conftest import Opener
+from tests.support.report_pages import Kept, info, written
+from tests.support.results import case, plan, run, suite_info
 
 PHONE = {"width": 360, "height": 740}
 SHOWN = "[...document.querySelectorAll('article.card')].filter(c => !c.hidden).map(c => c.id)"
 WIDER = "document.documentElement.scrollWidth - innerWidth"
+RUN_OF_EACH = ("with-1", "without-1")
 FOCUSED = "document.activeElement.id"
 # What is not on the screen is not laid out, and axe would pass over it.
 OPEN_ALL = (
@@ -63,6 +69,52 @@ def test_filters_tag_and_search_go_together(opened: Opener, report: Path) -> Non
     expect(page.get_by_role("status")).to_have_text("0 of 4 cases shown")
     page.get_by_role("button", name="Reset").click()
     expect(page.get_by_role("status")).to_have_text("4 of 4 cases shown")
+
+
+@pytest.mark.parametrize(
+    "tag", ["two  blanks", "all", '"quoted"', "\u202egnp.exe", "W" * 120, "日本"]
+)
+def test_tag_is_found_whatever_its_characters(opened: Opener, tmp_path: Path, tag: str) -> None:
+    about = [info("first", tags=("x", tag)), info("second", tags=("x",))]
+    cases = [case(one, run("with-1", case=one)) for one in about]
+    suite = suite_result(suite_info(), cases, partial_reason=None)
+    page = opened(written(suite, Kept(), tmp_path / "report.html")).page
+
+    choices = (
+        page.get_by_label("Tag").locator("option").evaluate_all("all => all.map(o => o.value)")
+    )
+    (odd,) = set(choices) - {"", "x"}
+    page.get_by_label("Tag").select_option(index=choices.index(odd))
+
+    assert page.evaluate(SHOWN) == ["evals/first"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "addEventListener",
+        "location",
+        "document",
+        "cards",
+        "page:tools",
+        "onhashchange",
+        "__proto__",
+    ],
+)
+def test_name_of_a_case_stands_in_for_nothing(opened: Opener, tmp_path: Path, name: str) -> None:
+    about = replace(info("first"), id=name, plan=plan(1, 0))
+    suite = suite_result(
+        suite_info(), [case(about, run("with-1", case=about))], partial_reason=None
+    )
+    shown = opened(written(suite, Kept(), tmp_path / "report.html"))
+    page = shown.page
+
+    page.get_by_role("checkbox", name="failed").check()
+    assert page.evaluate("document.querySelector('article').hidden")
+    page.evaluate("location.hash = document.querySelector('article').id + '/with-1'")
+
+    expect(page.locator("article [role=group]")).to_be_focused()
+    assert shown.complaints == []
 
 
 def test_search_finds_what_is_folded_and_escape_clears_it(opened: Opener, report: Path) -> None:
@@ -141,10 +193,10 @@ def test_axe_finds_nothing(
 ) -> None:
     page = opened(report, color_scheme=scheme, viewport=viewport).page
 
-    for script in ("0", OPEN_ALL):
-        page.evaluate(script)
-        found = Axe().run(page)
-        assert found.violations_count == 0, found.generate_report()
+    page.evaluate(OPEN_ALL)
+    found = Axe().run(page)
+
+    assert found.violations_count == 0, found.generate_report()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -176,6 +228,31 @@ def test_without_javascript_all_is_there(opened: Opener, report: Path) -> None:
     assert page.locator("[id='evals/better/with-1']").is_visible()
 
 
+@pytest.mark.parametrize("has_script", [True, False], ids=["script", "no script"])
+def test_print_shows_what_is_folded(opened: Opener, report: Path, has_script: bool) -> None:
+    page = opened(report, java_script_enabled=has_script).page
+    reply = page.locator("[id='evals/better/with-1'] pre", has_text="hello Ada")
+    assert not reply.is_visible()
+
+    page.emulate_media(media="print")
+
+    expect(reply).to_be_visible()
+    tops = [page.locator(f"[id='evals/better/{run}']").bounding_box() for run in RUN_OF_EACH]
+    assert tops[0] is not None
+    assert tops[1] is not None
+    assert tops[0]["y"] == tops[1]["y"]
+
+
+def test_print_unfolds_and_folds_again_by_script(opened: Opener, report: Path) -> None:
+    page = opened(report).page
+    page.locator("article summary", has_text="Prompt").first.click()
+
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details:not([open])").count() == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details[open]").count() == 1
+
+
 def test_print_shows_every_case_in_full_width(opened: Opener, report: Path) -> None:
     page = opened(report).page
 
@@ -200,6 +277,21 @@ def test_first_call_that_differs_is_marked_in_both_arms(opened: Opener, report: 
     assert tops[0] is not None
     assert tops[1] is not None
     assert abs(tops[0]["y"] - tops[1]["y"]) < 2
+
+
+@pytest.mark.parametrize("place", ["evals/flaky/with-2", "evals/flaky/grader/g2"])
+def test_deep_link_works_where_transcripts_are_left_out(
+    opened: Opener, small: tuple[SuiteResult, Kept], tmp_path: Path, place: str
+) -> None:
+    command = "plugin-eval report 'my results'"
+    file = written(*small, tmp_path / "report.html", inline_bytes=0, written_by=command)
+    page = opened(file, f"#{place}").page
+
+    assert page.evaluate(FOCUSED) == place
+    assert page.locator("article code", has_text=command).count() == 4
+    page.evaluate(OPEN_ALL)
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
 
 
 def test_side_page_has_the_run_and_leads_back(opened: Opener, split_report: Path) -> None:

@@ -41,6 +41,14 @@ HOSTILE = (
     '" onmouseover="window.hacked=1" x=\'',
     "]]> \u2028 \u2029 \ud800 \x00 \x1b[2J \u202egnp.exe \u2066x",
     "{{ 7 * 7 }} {% include 'report.css' %} &lt;b&gt; &#60;",
+    "<math><mtext><table><mglyph><style><img src=x onerror=window.hacked=1></style></math>",
+    "<svg><style>*{display:none}</style><animate onbegin=window.hacked=1 attributeName=x></svg>",
+    "<a id=page:search name=page:tools></a><form id=page:tools><input name=attributes>",
+    "</title></textarea></noscript></option></select><button formaction=javascript:hacked=1>",
+    "</summary></details><details open ontoggle=window.hacked=1><summary>x</details>",
+    "`${window.hacked = 1}` ${7 * 7} #{7 * 7} %7b%3cscript%3e",
+    "' style='background: url(http://127.0.0.1:9/)' class='skip' id='page:count' ping=x",
+    "../../../../etc/passwd ..\\..\\x CON nul.txt C:\\x //127.0.0.1:9/x file:///etc/passwd",
 )
 """What a model might write, in the hope that it acts."""
 
@@ -233,10 +241,16 @@ def large_suite(cases: int, graders: int = 4) -> tuple[SuiteResult, Kept]:
 
 
 def written(
-    suite: SuiteResult, records: Kept, path: Path, *, inline_bytes: int = INLINE_BYTES
+    suite: SuiteResult,
+    records: Kept,
+    path: Path,
+    *,
+    inline_bytes: int = INLINE_BYTES,
+    written_by: str = "",
 ) -> Path:
     """Write the report of a suite and return *path*."""
-    write_report(HtmlReport(suite, records=records, inline_bytes=inline_bytes), path, write_text)
+    report = HtmlReport(suite, records=records, inline_bytes=inline_bytes, written_by=written_by)
+    write_report(report, path, write_text)
     return path
 
 

@@ -13,6 +13,8 @@
     return texts.get(card);
   };
 
+  const tagsOf = (card) => Array.from(card.querySelectorAll(".tag"), (one) => one.textContent);
+
   const filter = () => {
     const kinds = Array.from(tools.querySelectorAll("input:checked"), (box) => box.value);
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -21,7 +23,7 @@
     for (const card of cards) {
       const has = card.dataset.kinds.split(" ");
       const fits = kinds.every((kind) => has.includes(kind))
-        && (!wanted || JSON.parse(card.dataset.tags).includes(wanted))
+        && (!wanted || tagsOf(card).includes(wanted))
         && words.every((word) => textOf(card).includes(word));
       card.hidden = !fits;
       shown += fits;
@@ -81,6 +83,18 @@
     const link = event.target instanceof Element && event.target.closest('a[href^="#"]');
     if (link && link.hash === location.hash) reveal();
   });
+  // What is folded is printed all the same, also where the style sheet cannot see to that.
+  let unfolded = [];
+  const beforePrint = () => {
+    unfolded = Array.from(document.querySelectorAll("details:not([open])"));
+    for (const box of unfolded) box.open = true;
+  };
+  const afterPrint = () => {
+    for (const box of unfolded) box.open = false;
+    unfolded = [];
+  };
+  addEventListener("beforeprint", beforePrint);
+  addEventListener("afterprint", afterPrint);
   addEventListener("hashchange", reveal);
   if (location.hash) reveal();
 })();

@@ -93,6 +93,19 @@ def test_missing_shard_fails_and_is_named(shards: list[str], capsys: Captured) -
     assert "missing: 1 planned run, evals/first with-2" in out
 
 
+def test_page_says_of_incomplete_results_what_the_command_says(
+    shards: list[str], tmp_path: Path, capsys: Captured
+) -> None:
+    out = tmp_path / "all"
+
+    assert main(["merge", shards[0], shards[2], "--output-dir", str(out)]) == 1
+
+    page = (out / "report.html").read_text("utf-8")
+    assert "<strong>Failed:</strong> the results are incomplete; not every run could be made." in page
+    assert "By itself this suite gives exit status 1." in page
+    assert "exit status 1: the results are incomplete" in capsys.readouterr().out
+
+
 def test_case_that_missed_the_threshold_fails_the_merge(tmp_path: Path) -> None:
     parts = [
         _write(tmp_path / f"s{n}", _suite([run]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 from pytest_plugin_eval.records.model import RunRecord
 from pytest_plugin_eval.reports.html import HtmlReport, RecordFiles, write_report
 from pytest_plugin_eval.reports.html_anchors import Anchors
+from pytest_plugin_eval.reports.verdict import conclusion
 from pytest_plugin_eval.scoring.aggregate import suite_result
 from pytest_plugin_eval.scoring.model import RunReport, SuiteResult
 from pytest_plugin_eval.storage.atomic_write import write_text
 from pytest_plugin_eval.storage.record_files import write_record
 from tests.support.golden import check_golden
+from tests.support.quality import finding, report
 from tests.support.records import said
 from tests.support.report_pages import (
     HOSTILE,
@@ -38,6 +40,7 @@ from tests.support.results import (
     mixed_suite,
     run,
     suite_info,
+    verdict,
 )
 
 MIB = 1 << 20
@@ -70,9 +73,14 @@ def test_every_case_and_run_has_its_place(suite: SuiteResult) -> None:
     assert {anchors.run(one) for each in suite.cases for one in each.runs} <= set(ids)
 
 
-@pytest.mark.parametrize("inline_bytes", [MIB, 0], ids=["one page", "side pages"])
-def test_every_link_leads_somewhere(tmp_path: Path, inline_bytes: int) -> None:
-    written(*small_suite(), tmp_path / "report.html", inline_bytes=inline_bytes)
+@pytest.mark.parametrize(
+    ("inline_bytes", "written_by"),
+    [(MIB, ""), (0, ""), (0, "plugin-eval report x")],
+    ids=["one page", "side pages", "left out"],
+)
+def test_every_link_leads_somewhere(tmp_path: Path, inline_bytes: int, written_by: str) -> None:
+    page = tmp_path / "report.html"
+    written(*small_suite(), page, inline_bytes=inline_bytes, written_by=written_by)
     pages = {path: path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.html")}
 
     places = {path: set(re.findall(r' id="([^"]+)"', text)) for path, text in pages.items()}
@@ -138,8 +146,21 @@ def test_places_of_runs_and_nested_cases_differ() -> None:
 
     anchors = Anchors(cases)
 
-    assert anchors.run(cases[0].runs[0]) == "evals/a/with-1~"
+    assert anchors.run(cases[0].runs[0]) == "evals/a/with-1+"
     assert anchors.run(cases[1].runs[0]) == "evals/a/with-1/with-1"
+
+
+def test_places_of_graders_and_runs_of_nested_cases_differ() -> None:
+    about = [info("a"), info("a/grader"), info("a/grader/with-1")]
+    graded = run("with-1", (verdict("P", "with-1"),), case=about[0])
+    runs = [graded, *(run("with-1", case=one) for one in about[1:])]
+    cases = [case(one, its) for one, its in zip(about, runs, strict=True)]
+    suite = suite_result(suite_info(), cases, partial_reason=None)
+
+    ids = re.findall(r' id="([^"]+)"', _page(suite))
+
+    assert sorted(ids) == sorted(set(ids))
+    assert {"evals/a/grader/with-1", "evals/a/grader/with-1+", "evals/a/grader/with-1++"} <= {*ids}
 
 
 @pytest.mark.parametrize(
@@ -180,6 +201,79 @@ def test_details_move_to_side_pages_beyond_the_limit(tmp_path: Path) -> None:
     side = (tmp_path / "my report-files/00001-better.html").read_text(encoding="utf-8")
     assert "hello Ada" in side
     assert 'href="../my%20report.html#evals/better"' in side
+
+
+def test_pages_that_are_not_written_are_named_with_their_command(tmp_path: Path) -> None:
+    command = "plugin-eval report '/x/<b>y'"
+    page = written(*small_suite(), tmp_path / "report.html", inline_bytes=0, written_by=command)
+
+    text = page.read_text(encoding="utf-8")
+    said_by_each = (
+        "The transcripts of a replay are not written again; "
+        "<code>plugin-eval report &#39;/x/&lt;b&gt;y&#39;</code> writes them."
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+    assert text.count(said_by_each) == 4
+    assert "<pre>plugin-eval report &#39;/x/&lt;b&gt;y&#39;</pre>" in text
+    assert "report-files" not in text
+
+
+def test_command_is_not_named_where_all_is_on_the_page(tmp_path: Path) -> None:
+    page = written(*small_suite(), tmp_path / "report.html", written_by="plugin-eval report x")
+
+    text = page.read_text(encoding="utf-8")
+    assert "plugin-eval report x" not in text
+    assert "hello Ada" in text
+
+
+@pytest.mark.parametrize(
+    ("report_only", "sentence"),
+    [
+        (
+            False,
+            "Failed: 2 of 4 cases missed the threshold (flaky, worse); 1 of 24 runs was not"
+            " measured (spoilt). By itself this suite gives exit status 1.",
+        ),
+        (
+            True,
+            "Failed: 1 of 24 runs was not measured (spoilt). By itself this suite gives exit"
+            " status 1.",
+        ),
+    ],
+)
+def test_verdict_is_that_of_the_suite(report_only: bool, sentence: str) -> None:
+    suite, records = small_suite()
+    verdict = conclusion(suite, report_only=report_only)
+
+    text = _plain("".join(HtmlReport(suite, records=records, verdict=verdict).chunks()))
+
+    assert sentence in text
+
+
+def test_saved_results_claim_no_exit_status() -> None:
+    text = _plain(_page(*small_suite()))
+
+    assert "Failed: 2 of 4 cases missed the threshold (flaky, worse)" in text
+    assert "exit status" not in text
+
+
+def test_rates_have_their_number_of_runs() -> None:
+    text = _plain(_page(*small_suite()))
+
+    assert "WITH 0.83 mean over 4 cases, 11 runs" in text
+    assert "W/OUT 0.67 mean over 3 cases, 9 runs" in text
+
+
+def test_failed_case_shows_at_once_what_its_graders_said(tmp_path: Path) -> None:
+    suite, records = small_suite()
+    page = _page(suite, records)
+
+    cards = {
+        name: text for name, text in re.findall(r'id="evals/(\w+)" (.*?)<details>', page, re.S)
+    }
+
+    assert "<b>with-2 g2 failed:</b> no x" in cards["flaky"]
+    assert "failed:</b>" not in cards["better"]
 
 
 def test_side_pages_of_an_earlier_report_go_and_other_files_stay(tmp_path: Path) -> None:
@@ -254,10 +348,26 @@ class _Structure(HTMLParser):
 
 def _structure(text: str) -> list[tuple[str, ...]]:
     suite, records = hostile_suite(text)
-    pages: Iterator[str] = HtmlReport(suite, records=records).chunks()
+    scored = report(name=text, path=text, findings=[finding(text, remedy=text)])
+    verdict = conclusion(suite, further=[text])
+    page = HtmlReport(suite, records=records, quality=[scored], verdict=verdict)
+    short = HtmlReport(suite, records=records, written_by=text, inline_bytes=0)
     parser = _Structure()
-    parser.feed("".join(pages))
+    parser.feed("".join((*page.chunks(), *short.chunks(files=text))))
     return parser.found
+
+
+@pytest.mark.parametrize("name", ["CON", "../../x", "a\\b:c", "日本", "x" * 300, ".", "a/b c%2F"])
+def test_names_of_side_pages_are_plain(tmp_path: Path, name: str) -> None:
+    about = replace(info("first"), name=name)
+    suite = suite_result(
+        suite_info(), [case(about, run("with-1", case=about))], partial_reason=None
+    )
+    written(suite, Kept(), tmp_path / "report.html", inline_bytes=0)
+
+    (side,) = (tmp_path / "report-files").iterdir()
+
+    assert re.fullmatch(r"00001-[a-z0-9-]{0,60}\.html", side.name)
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))

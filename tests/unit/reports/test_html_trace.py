@@ -138,14 +138,13 @@ def _calls(*calls: str, home: str = "/run") -> Transcript:
             ["Read:a"],
             ("Skill", None),
             "Tool call 2 is the first that differs: with the plugin Skill, without it no "
-            "further call.",
+            "further one.",
         ),
         (
             [],
             ["Read:a"],
             (None, "Read"),
-            "Tool call 1 is the first that differs: with the plugin no further call, without it "
-            "Read.",
+            "Tool call 1 is the first that differs: with the plugin none at all, without it Read.",
         ),
     ],
 )
