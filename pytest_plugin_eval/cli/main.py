@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 
 import click
 
 from pytest_plugin_eval import __version__
+from pytest_plugin_eval.cli.streams import flush_problem, has_no_stdout, stream_problem
 from pytest_plugin_eval.text import did_you_mean, shown
 
 __all__ = ["COMMANDS", "main"]
@@ -18,6 +20,8 @@ COMMANDS = (
     *("score", "certify", "compare", "init", "schema"),
 )
 """In the order of the help text; each is what a module ``<name>_command`` has under its name."""
+_SCORING = ("score", "certify", "compare", "init")
+"""They look at standard output themselves, and have an exit code of their own."""
 _NO_COMMAND = 2
 
 
@@ -64,12 +68,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
     A bad option is 1 where the reference has it so; the commands of the quality score and a missing
     or unknown command are 2 (spec: quality-score, 13).
     """
+    given = sys.argv[1:] if arguments is None else arguments
+    # Python has no stream where the shell closed it, and every command would look as if done.
+    if has_no_stdout() and not set(given[:1]) & set(_SCORING):
+        return _failed("stdout is closed, expected somewhere to write to")
     try:
-        code = _group.main(args=arguments, prog_name="plugin-eval", standalone_mode=False)
+        code = _group.main(args=list(given), prog_name="plugin-eval", standalone_mode=False)
     except click.ClickException as error:
         error.show(sys.stderr)
         context = error.ctx if isinstance(error, click.UsageError) else None
         return _NO_COMMAND if context is not None and context.parent is None else 1
     except (click.Abort, KeyboardInterrupt):
         return 130
+    except OSError as error:
+        problem = stream_problem(error) or _directory_problem()
+        if problem is None:
+            raise
+        return _failed(problem)
+    unwritten = flush_problem()
+    if unwritten is not None:
+        return _failed(unwritten)
     return code if isinstance(code, int) else 0
+
+
+def _directory_problem() -> str | None:
+    try:
+        Path.cwd()
+    except OSError as error:
+        return f"the working directory cannot be used: {error.strerror}, expected one that exists"
+    return None
+
+
+def _failed(problem: str) -> int:
+    click.echo(f"Error: {problem}", err=True)
+    return 1

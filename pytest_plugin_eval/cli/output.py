@@ -1,4 +1,8 @@
-"""What commands print and write: lines for people, documents and pages."""
+"""What commands print and write: lines for people, documents and pages.
+
+A reader of the lines that goes away (``| head``) changes neither what a command writes nor how it
+ends; a stream that cannot be written for another reason ends it.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pytest_plugin_eval.cli.streams import let_go
 from pytest_plugin_eval.errors import EvalError
 from pytest_plugin_eval.reports.columns import cell, hanging
 from pytest_plugin_eval.storage.atomic_write import write_chunks, write_text
@@ -28,7 +33,10 @@ WIDEST = 120
 def say(line: str, *, err: bool = False) -> None:
     """Print a line, with what the stream cannot show in ASCII, and no control characters."""
     stream = sys.stderr if err else sys.stdout
-    click.echo(_fit(line, stream), err=err)
+    try:
+        click.echo(_fit(line, stream), err=err)
+    except BrokenPipeError:
+        let_go(stream)
 
 
 def say_all(lines: Iterable[str], *, width: int | None = None) -> None:

@@ -7,6 +7,7 @@ import json
 import click
 
 from pytest_plugin_eval.cases.schemas import FILE_KINDS, file_schema
+from pytest_plugin_eval.cli.output import say, say_all
 from pytest_plugin_eval.reports.document_schema import NAME, TITLE, document_schema
 from pytest_plugin_eval.text import did_you_mean, shown
 
@@ -27,12 +28,12 @@ def schema(name: str | None) -> int:
     if name is None:
         width = max(map(len, KINDS))
         for each, title in KINDS.items():
-            click.echo(f"{each:{width}}  {title}")
+            say(f"{each:{width}}  {title}")
         return 0
     if name not in KINDS:
         hint = did_you_mean(name, KINDS) or f", expected one of {', '.join(KINDS)}"
         raise click.ClickException(f"{shown(name)} is no schema{hint}")
     found = document_schema() if name == NAME else file_schema(name)
     # Beyond ASCII nothing stands in them: what is redirected on Windows would be another encoding.
-    click.echo(json.dumps(found, indent=2))
+    say_all(json.dumps(found, indent=2).splitlines())
     return 0
