@@ -27,7 +27,8 @@ def history(directory: Path, *, page: Path | None, with_replays: bool = False) -
     """
     if not directory.is_dir():
         raise EvalError(f"{directory}: no such directory, expected one that holds results")
-    documents = _documents(directory, with_replays=with_replays)
+    unreadable: list[Path] = []
+    documents = _documents(directory, unreadable, with_replays=with_replays)
     found = trends(
         (
             (rebuilt_suite(one), one.composite.score if one.composite is not None else None)
@@ -36,7 +37,8 @@ def history(directory: Path, *, page: Path | None, with_replays: bool = False) -
         with_replays=with_replays,
     )
     if not found:
-        raise EvalError(f"{directory}: no {DOCUMENT} in it or below, expected results of sessions")
+        kind = f"{DOCUMENT} that can be read" if unreadable else DOCUMENT
+        raise EvalError(f"{directory}: no {kind} in it or below, expected results of sessions")
     for number, trend in enumerate(found):
         if number:
             say("")
@@ -46,15 +48,19 @@ def history(directory: Path, *, page: Path | None, with_replays: bool = False) -
         say(f"page: {page}")
     if any(trend.sessions for trend in found):
         return 0
-    say("no session of these results counts", err=True)
+    hint = "" if with_replays else "; --replays counts those that were graded again, too"
+    say(f"no session of these results counts{hint}", err=True)
     return 1
 
 
-def _documents(directory: Path, *, with_replays: bool) -> Iterator[SavedDocument]:
+def _documents(
+    directory: Path, unreadable: list[Path], *, with_replays: bool
+) -> Iterator[SavedDocument]:
     for path in sorted(directory.rglob(DOCUMENT)):
         if not with_replays and _RESCORED in path.relative_to(directory).parts:
             continue
         try:
             yield read_document(path)
         except EvalError as error:
+            unreadable.append(path)
             say(f"Error: {error}", err=True)

@@ -81,10 +81,16 @@ def test_rescored_results_are_no_sessions_of_their_own(tmp_path: Path, capsys: C
 
 @pytest.mark.parametrize(
     ("make", "said"),
-    [("nothing", "no such directory"), ("empty", "no aggregate-result.json in it or below")],
+    [
+        ("nothing", "no such directory"),
+        ("empty", "no aggregate-result.json in it or below"),
+        ("bad", "no aggregate-result.json that can be read in it or below"),
+    ],
 )
 def test_nothing_to_show_is_said(make: str, said: str, tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "empty").mkdir()
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad/aggregate-result.json").write_text("{")
 
     assert main(["history", str(tmp_path / make)]) == 1
     assert said in capsys.readouterr().err
@@ -94,7 +100,7 @@ def test_history_of_replays_alone_says_that_none_counts(tmp_path: Path, capsys: 
     _write(tmp_path, _suite(1, mode="replay"), "r1")
 
     assert main(["history", str(tmp_path), "--no-html"]) == 1
-    assert "no session of these results counts" in capsys.readouterr().err
+    assert "no session of these results counts; --replays counts" in capsys.readouterr().err
     assert main(["history", str(tmp_path), "--no-html", "--replays"]) == 0
 
 
