@@ -32,7 +32,9 @@ def write_pages(
 ) -> None:
     """Write the report of a suite to its results *directory* and where else it is asked for."""
     settings = config.stash[settings_key]
-    for page in _places(suite, directory, settings, several=several):
+    # A name may be that of the results' own page.
+    places = {place.absolute(): place for place in _places(suite, directory, settings, several)}
+    for page in places.values():
         try:
             _write(suite, page, controller, config, several=several)
         except OSError as error:
@@ -87,7 +89,7 @@ def _write_chunks(path: Path, chunks: Iterable[str]) -> None:
 
 
 def _places(
-    suite: SuiteResult, directory: str, settings: Settings, *, several: bool
+    suite: SuiteResult, directory: str, settings: Settings, several: bool
 ) -> Iterator[Path]:
     if directory and settings.report_path is None:
         yield Path(directory, PAGE)

@@ -105,9 +105,10 @@ def test_large_replay_writes_all_of_a_page_that_is_asked_for(
 ) -> None:
     monkeypatch.setattr(HtmlReport, "is_split", True)
 
-    recorded.replay("evals", "--eval-results-dir", "out", "--eval-html", place)
+    result = recorded.replay("evals", "--eval-results-dir", "out", "--eval-html", place)
 
     page = recorded.root / place
+    assert result.outlines.count(f"results: {place}") == 1
     (side,) = side_directory(page).iterdir()
     assert "<pre>goodbye</pre>" in side.read_text(encoding="utf-8")
     assert "plugin-eval report" not in page.read_text(encoding="utf-8")

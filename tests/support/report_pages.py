@@ -163,6 +163,7 @@ def hostile_suite(text: str = "\n".join(HOSTILE)) -> tuple[SuiteResult, Kept]:
     )
     about = replace(
         info("hostile", prompt=text, tags=(text,), hints=(text,), warnings=(text,)),
+        id=f"evals/{text}",
         name=text,
         graders=graders,
         advisories=(text,),
