@@ -29,6 +29,7 @@ LATER_IDS = "400 401 403 404 408 413 429 529 dropped dropped-midway empty garble
 READ = tool("Read", file_path="/etc/hostname")
 # The agent asks several times; more faults than it has attempts.
 ALWAYS = 9
+LIMITS_S = (6, 20, 50)
 # Becomes the agent, so that its number is that of the process that a test ends.
 WRAPPER = """#!/bin/sh
 echo $$ > "{pid}"
@@ -48,6 +49,30 @@ def run(
     with ScriptedApi(script(rule(turns=turns, end=None))) as api:
         agent = backend(api, env={"CLAUDE_CODE_MAX_RETRIES": str(retries)})
         return agent.run(make_request(case, Arm.WITHOUT))
+
+
+def run_to_the_limit(
+    backend: MakeBackend, tmp_path: Path, turns: Sequence[TurnData]
+) -> tuple[RunRecord, int]:
+    """Run until the time limit, in the second turn; return the limit too.
+
+    It is as short as lets the agent come so far, which takes long on a machine that is busy.
+    """
+    plugin = write_plugin(tmp_path / "demo")
+    for limit_s in LIMITS_S:
+        case = make_case(plugin, timeout_s=limit_s)
+        with (
+            ScriptedApi(script(rule(turns=turns, end=None))) as api,
+            ThreadPoolExecutor(1) as pool,
+        ):
+            agent = backend(api, env={"CLAUDE_CODE_MAX_RETRIES": "10"})
+            making = pool.submit(agent.run, make_request(case, Arm.WITHOUT))
+            try:
+                api.wait_for_messages(2, limit_s - 2)
+            except TimeoutError:
+                continue
+            return making.result(limit_s + 60), limit_s
+    pytest.fail(f"no second request within {LIMITS_S[-1]} s")
 
 
 @pytest.mark.parametrize(
@@ -183,10 +208,10 @@ def test_turn_limit(backend: MakeBackend, tmp_path: Path) -> None:
 def test_time_limit_keeps_trace_and_cost(backend: MakeBackend, tmp_path: Path) -> None:
     turns: list[TurnData] = [["so far", READ], turn("late", delay_s=60)]
 
-    record = run(backend, tmp_path, turns, timeout_s=12)
+    record, limit_s = run_to_the_limit(backend, tmp_path, turns)
 
     outcome = record.outcome
-    assert (outcome.ending, outcome.error) == (Ending.TIMED_OUT, "timed out after 12s")
+    assert (outcome.ending, outcome.error) == (Ending.TIMED_OUT, f"timed out after {limit_s}s")
     assert record.trace.last_message == "so far"
     assert record.trace.result is None
     assert outcome.cost_usd is not None
@@ -203,7 +228,7 @@ def test_time_limit_before_any_answer_is_not_measured(backend: MakeBackend, tmp_
 def test_time_limit_while_an_answer_comes_slowly(backend: MakeBackend, tmp_path: Path) -> None:
     turns: list[TurnData] = [["so far", READ], turn("late", event_delay_s=60)]
 
-    record = run(backend, tmp_path, turns, timeout_s=12)
+    record, _ = run_to_the_limit(backend, tmp_path, turns)
 
     assert (record.outcome.ending, record.trace.last_message) == (Ending.TIMED_OUT, "so far")
 
@@ -220,10 +245,11 @@ def test_time_limit_while_an_answer_comes_slowly(backend: MakeBackend, tmp_path:
 def test_time_limit_while_requests_are_repeated_is_not_measured(
     backend: MakeBackend, tmp_path: Path, fault: TurnData, words: str
 ) -> None:
-    outcome = run(backend, tmp_path, [["hi", READ], fault], retries=10, timeout_s=12).outcome
+    record, limit_s = run_to_the_limit(backend, tmp_path, [["hi", READ], fault])
 
-    assert outcome.ending is Ending.AGENT_ERROR
-    assert outcome.error == f"timed out after 12s: a request {words} and was being repeated"
+    assert record.outcome.ending is Ending.AGENT_ERROR
+    told = f"timed out after {limit_s}s: a request {words} and was being repeated"
+    assert record.outcome.error == told
 
 
 def test_missing_sign_in_is_a_refused_credential(backend: MakeBackend, tmp_path: Path) -> None:
