@@ -138,8 +138,9 @@ class SessionQuality:
         self._is_asked = True
         by_root = own_first(self._controller.runs())
         forbidden = self._forbidden()
-        if forbidden is not None or not by_root:
+        if forbidden is not None:
             self.notes.append(f"quality score at quick depth: {forbidden}")
+        if forbidden is not None or not by_root:
             return
         if self._controller.is_distributed:
             self._say(self.plan_line())

@@ -321,6 +321,7 @@ def test_evals_that_no_argument_names_cost_nothing(live: Suite, judge: StandInJu
 
     assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
     assert judge.requests == []
+    result.stdout.no_fnmatch_line("*quality score*")
 
 
 def test_ceiling_leaves_dimensions_unmeasured_and_the_session_partial(
