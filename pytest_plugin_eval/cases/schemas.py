@@ -275,7 +275,8 @@ def _properties(model: type[BaseModel], said: Mapping[str, str]) -> dict[str, Sc
     for name, value in _mapping(made).items():
         if name in said:
             field = _mapping(value)
-            expected = expected_of(model, name) if name != "type" else ""
+            # A constant says itself what it must be.
+            expected = "" if name == "type" or "const" in field else expected_of(model, name)
             fields[name] = {
                 "title": field.pop("title"),
                 "description": f"{said[name]} Expected: {expected}." if expected else said[name],

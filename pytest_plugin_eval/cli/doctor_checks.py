@@ -39,8 +39,8 @@ SCARCE_BYTES = 512 * MIB
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "judge": (("anthropic", "genai_prices"), "judges over the Messages API, and prices"),
     "mocks": (("mcp",), "stand-ins for MCP servers"),
-    "stats": (("scipy",), "one kind of interval"),
-    "claude": (("claude_agent_sdk",), "the agent binary, where it is not on PATH"),
+    "stats": (("scipy",), "Clopper-Pearson intervals"),
+    "claude": (("claude_agent_sdk",), "agent binary but one on PATH"),
 }
 _NO_SIGN_IN = (
     "set ANTHROPIC_API_KEY, or CLAUDE_CODE_OAUTH_TOKEN to what 'claude setup-token' prints, or"

@@ -91,6 +91,11 @@ def fields_of(node: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield from fields_of(value)
 
 
+@pytest.mark.parametrize("name", FILE_KINDS)
+def test_what_is_expected_is_in_words(name: str) -> None:
+    assert "something else" not in str(file_schema(name))
+
+
 def test_defaults_are_those_of_the_loader() -> None:
     fields = Case.__dataclass_fields__
 

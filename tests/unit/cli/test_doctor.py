@@ -390,6 +390,13 @@ def test_disk_space(free: int, sign: str, place: Place, monkeypatch: pytest.Monk
     assert f"{free // 2**20} MiB free for " in checks["disk space"]["text"]
 
 
+@pytest.mark.parametrize("extra", doctor_checks.EXTRAS)
+def test_use_of_an_extra_reads_on_after_no(extra: str) -> None:
+    _, use = doctor_checks.EXTRAS[extra]
+
+    assert use.split()[0] not in ("a", "an", "the", "one")
+
+
 def test_missing_extra_is_named_with_its_command(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
