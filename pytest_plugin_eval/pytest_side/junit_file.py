@@ -16,6 +16,7 @@ import pytest
 from pytest_plugin_eval.pytest_side.ids import is_run_id
 from pytest_plugin_eval.pytest_side.progress import run_by_id
 from pytest_plugin_eval.pytest_side.stash import settings_key
+from pytest_plugin_eval.text import one_line
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.pytest_side.controller import EvalController
@@ -84,7 +85,8 @@ class EvalJunit:
         lines = list(self._lines(report, has_properties=has_properties))
         if lines:
             output = Element("system-out")
-            output.text = _NOT_XML.sub("\ufffd", "\n".join([*lines, ""]))
+            text = "\n".join([*map(one_line, lines), ""])  # a name with a newline forges no line
+            output.text = _NOT_XML.sub("\ufffd", text)
             node.append(output)
         outcome = yield
         _tidy(node.to_xml(), has_properties=has_properties)

@@ -80,8 +80,7 @@ def test_message_of_a_run_that_was_not_measured_is_its_reason(suite: Suite) -> N
     assert error.get("message") == 'failed on setup with "not measured: killed"'
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
-@pytest.mark.parametrize("family", ["xunit1", "xunit2"])
+@pytest.mark.parametrize(("family", "workers"), [("xunit1", "0"), ("xunit2", "0"), ("xunit2", "2")])
 def test_output_of_each_run_names_its_trace(suite: Suite, family: str, workers: str) -> None:
     suite.case("first")
     suite.records("first", "hg", "g")
@@ -91,6 +90,24 @@ def test_output_of_each_run_names_its_trace(suite: Suite, family: str, workers: 
     for name in ("with-1", "with-2", "without-1"):
         lines = _case(junit, f"run[{name}]").findtext("system-out", "").splitlines()
         assert lines[0].endswith(f"evals/recordings/evals/first/{name}.jsonl")
+
+
+@pytest.mark.parametrize("option", [[], ["--eval-junit-strict"]], ids=["usual", "strict"])
+def test_name_of_a_case_puts_no_line_into_the_output(suite: Suite, option: list[str]) -> None:
+    name = "first\n[[ATTACHMENT|secret]]\n\x9b2J\u202e"
+    suite.case(name)
+    suite.records(name, "h", "g")
+
+    junit = _written(suite, *option)
+
+    output = "".join(text or "" for text in (one.text for one in junit.iter("system-out")))
+    assert output.count("trace: ") == 2
+    assert {line.partition("|")[0].partition(" ")[0] for line in output.split("\n")} <= {
+        "trace:",
+        "[[PROPERTY",
+        "",
+    }
+    assert output.replace("\n", "").isprintable()
 
 
 def test_properties_stand_in_the_output_where_the_schema_has_no_place_for_them(
