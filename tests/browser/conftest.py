@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from pytest_plugin_eval.scoring.model import SuiteResult
 from tests.support.report_pages import Kept, small_suite, written
@@ -25,6 +25,8 @@ class Opened:
 
 
 Opener = Callable[..., Opened]
+PATIENCE_MS = 120_000
+"""For what takes a fraction of a second on a machine that does nothing else."""
 
 
 @pytest.fixture(scope="session")
@@ -38,8 +40,10 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         started = playwright.chromium.launch(
             executable_path=program,
             args=["--no-sandbox"] if os.geteuid() == 0 else [],
+            timeout=PATIENCE_MS,
             env={**os.environ, "HOME": str(home), "TMPDIR": str(home)},
         )
+        expect.set_options(timeout=PATIENCE_MS)
         yield started
         started.close()
 
@@ -52,6 +56,7 @@ def opened(browser: Browser) -> Iterator[Opener]:
     def open_file(path: Path, fragment: str = "", **options: object) -> Opened:
         context = browser.new_context(**options)  # type: ignore[arg-type]  # a test's choice
         contexts.append(context)
+        context.set_default_timeout(PATIENCE_MS)
         shown = Opened(context.new_page())
         shown.page.on("console", lambda message: shown.complaints.append(message.text))
         shown.page.on("pageerror", lambda error: shown.complaints.append(str(error)))
