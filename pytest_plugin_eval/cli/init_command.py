@@ -21,10 +21,12 @@ __all__ = ["init"]
 def init(source: str, corpus_dir: str) -> int:
     """Write an index of the skills below SOURCE, for `score --corpus` to compare with.
 
-    SOURCE holds plugins, whose skills lie in skills/. The index replaces the one that is there; it
-    names the skills, which stay where they are and are scored when they are compared with.
+    SOURCE holds plugins, whose skills lie in skills/. The index replaces the one that is there,
+    unless there is no skill in SOURCE; it names the skills, which stay where they are and are
+    scored when they are compared with.
 
-    Exit code: 0 done; 2 SOURCE is no directory, the index cannot be written, or bad usage.
+    Exit code: 0 done; 2 SOURCE is no directory or would empty an index, the index cannot be
+    written, or bad usage.
     """
     from pathlib import Path
 
@@ -39,6 +41,11 @@ def init(source: str, corpus_dir: str) -> int:
     for problem in index.problems:
         say(f"warning: {problem}")
     file = own_path(corpus_dir) / INDEX_FILE
+    if not index.entries:
+        nothing = f"{source}: holds no skill, expected <plugin>/skills/<skill>/SKILL.md in it"
+        if file.exists():
+            raise QualityError(f"{nothing}; the index in {file} stays as it is")
+        say(f"warning: {nothing}")
     try:
         write_bytes(file, index_text(index).encode())
     except OSError as error:

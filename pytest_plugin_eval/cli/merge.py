@@ -25,9 +25,9 @@ from pytest_plugin_eval.reports.document import document_chunks
 from pytest_plugin_eval.reports.html_records import RecordFiles
 from pytest_plugin_eval.reports.table import table_lines
 from pytest_plugin_eval.reports.verdict import Conclusion, conclusion
+from pytest_plugin_eval.results.finding import found_document
 from pytest_plugin_eval.results.merging import Merged, Part, merged
 from pytest_plugin_eval.results.rebuilt_quality import joined_quality
-from pytest_plugin_eval.results.saved_document import read_document
 from pytest_plugin_eval.scoring.model import RunReport, SuiteResult
 from pytest_plugin_eval.storage.results_dir import new_results_directory
 from pytest_plugin_eval.text import plural
@@ -97,12 +97,7 @@ def _empty(directory: Path, *, is_ours: bool) -> None:
 
 
 def _part(source: Path) -> Part:
-    path = source / DOCUMENT if source.is_dir() else source
-    if not path.is_file():
-        below = sorted(source.glob(f"*/{DOCUMENT}"))
-        near = f", did you mean {str(below[-1].parent)!r}?" if below else ""
-        raise EvalError(f"{source}: holds no {DOCUMENT}, expected a results directory{near}")
-    document = read_document(path)
+    document, path = found_document(source)
     if document.harness is None:
         raise EvalError(
             f"{path}: was written by claude plugin eval, expected results of pytest or "

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pytest_plugin_eval.errors import EvalError
 from pytest_plugin_eval.quality.model import Dimension
@@ -180,11 +180,17 @@ class _Plan(_Saved):
     two_arms: Annotated[bool, Field(alias="twoArms")]
 
 
+def _relative(case: str) -> str:
+    if any(part in ("", ".", "..") or "\0" in part for part in case.split("/")):
+        raise ValueError("expected a relative path without '..' or empty parts")
+    return case
+
+
 class SavedCase(_Saved):
     """One case."""
 
     name: str
-    id: Annotated[str, Field(alias="dir")]
+    id: Annotated[str, Field(alias="dir"), AfterValidator(_relative)]
     source: str = ""
     prompt: Annotated[str, Field(alias="promptMarkdown")] = ""
     model: str | None = None

@@ -101,7 +101,9 @@ def test_page_says_of_incomplete_results_what_the_command_says(
     assert main(["merge", shards[0], shards[2], "--output-dir", str(out)]) == 1
 
     page = (out / "report.html").read_text("utf-8")
-    assert "<strong>Failed:</strong> the results are incomplete; not every run could be made." in page
+    assert (
+        "<strong>Failed:</strong> the results are incomplete; not every run could be made." in page
+    )
     assert "By itself this suite gives exit status 1." in page
     assert "exit status 1: the results are incomplete" in capsys.readouterr().out
 
@@ -261,3 +263,18 @@ def test_ceiling_that_stopped_a_part_is_still_told(tmp_path: Path) -> None:
     stopped = _write(tmp_path / "a", _suite([RUNS[0]], "cost_ceiling"))
 
     assert main(["merge", stopped]) == 2
+
+
+@pytest.mark.parametrize("case", ["../up", "/abs", "a//b", ".", "a\0b"])
+@pytest.mark.parametrize("command", ["merge", "report", "diff"])
+def test_case_that_lies_nowhere_is_refused_with_the_file(
+    command: str, case: str, shards: list[str], capsys: Captured
+) -> None:
+    path = Path(shards[0], "aggregate-result.json")
+    fields = json.loads(path.read_text("utf-8"))
+    fields["cases"][0]["dir"] = case
+    path.write_text(json.dumps(fields), "utf-8")
+
+    assert main([command, *(shards[:2] if command != "report" else shards[:1])]) == 1
+
+    assert f"{path}: is no result document: cases.0.dir: " in capsys.readouterr().err
