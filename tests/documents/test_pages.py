@@ -32,6 +32,7 @@ SHOWN = [
 RESULTS = "evals/results/2026-01-31T12-00-00-000Z"
 CEILING = 2
 SMALL = "evals/undo-last-commit"
+SOME = "commit-message"
 OVER_DOCUMENTS = ("plugin-eval diff", "plugin-eval history", "plugin-eval report")
 DIRECTORY = re.compile(r"evals/results/[\w.:-]+")
 ALL = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
@@ -60,6 +61,8 @@ def test_generated_tables_are_those_of_the_code(page: Path) -> None:
 def test_command_of_a_guide_succeeds(guide: str, command: str, tmp_path: Path) -> None:
     plugin = copy_example(tmp_path)
     options = "--eval-runs 1"
+    if "--eval-mode record" in command or "--eval-resume" in command:
+        options += f" -k {SOME}"  # with the agent
 
     with ScriptedApi(example_script(plugin)) as api:
         if "--eval-resume" in command:
