@@ -45,7 +45,7 @@ def _session(
         (["-v"], "evals/first::run[with-1] PASSED"),
         (["-n", "2"], "..b."),
     ],
-    ids=" ".join,
+    ids=["plain", "-q", "-v", "-n 2"],
 )
 def test_line_is_drawn_below_the_progress_and_leaves_no_trace(
     suite: Suite, options: list[str], progress: str
