@@ -87,6 +87,12 @@ def _aborted(_: Cause, run: RunReport) -> str:
     return "" if told is None else f"{told['server']}/{told['tool']}: {told['reason']}"
 
 
+def _impossible(cause: Cause, run: RunReport) -> str:
+    name = cause.graders[0]
+    advice = run.case.grader_advisories.get(name)
+    return advice or f"grader {name} asks for more calls than its max allows"
+
+
 def _turns(_: Cause, run: RunReport) -> str:
     return f"the agent was stopped after {plural(run.case.max_turns, 'turn')}"
 
@@ -119,7 +125,7 @@ _DETAILS: Mapping[CauseKind, Callable[[Cause, RunReport], str]] = {
     CauseKind.GRADER_ERRORED: _errored,
     CauseKind.NOT_MEASURED: _reason,
     CauseKind.ABORTED: _aborted,
-    CauseKind.IMPOSSIBLE: lambda cause, run: run.case.grader_advisories[cause.graders[0]],
+    CauseKind.IMPOSSIBLE: _impossible,
     CauseKind.TURN_LIMIT: _turns,
     CauseKind.TIMED_OUT: lambda _, run: f"the agent was stopped after {run.case.timeout_s} s",
     CauseKind.STOPPED: lambda _, run: run.outcome.error or "output limit or refusal",

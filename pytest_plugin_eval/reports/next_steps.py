@@ -17,6 +17,7 @@ from pytest_plugin_eval.scoring.model import CaseInfo, RunReport
 __all__ = ["Caller", "Step", "case_step", "kept_in", "run_step", "shown_path"]
 
 RUNS = "runs"
+RUNS_OPTION = "--eval-runs"
 MORE_RUNS = 10
 MORE_VOTES = 4
 SLOW_S = 60
@@ -63,7 +64,7 @@ def case_step(kind: CauseKind, case: CaseInfo, caller: Caller) -> Step | None:
         case CauseKind.WORSE | CauseKind.SMALL_GAIN:
             return Step(
                 why="tell chance from effect by more runs",
-                command=session(f"--eval-runs={MORE_RUNS}"),
+                command=session(f"{RUNS_OPTION}={MORE_RUNS}"),
             )
         case CauseKind.NO_GAIN:
             return Step(
@@ -126,6 +127,8 @@ def _session(
     if is_fresh and caller.is_replay:
         names |= {"--eval-mode", "--eval-from"}
         options = (*options, "--eval-mode=live")
+    if "--eval-mode=record" in told and RUNS_OPTION in names:
+        names |= {"--eval-mode"}  # more runs are a trial, not what is to be committed
     kept = [word for word in told if word.partition("=")[0] not in names - {"--eval-allow-tools"}]
     if caller.root is None:
         place = caller.case_path if run is None else f"{caller.case_path}::run[{run}]"
@@ -159,14 +162,14 @@ def _step(why: str, command: str | None) -> Step | None:
 def _more_runs(asked: _Asked) -> Step | None:
     return _step(
         "sharpen the skill's description; more runs tell whether it was chance",
-        asked.session(f"--eval-runs={MORE_RUNS}", one_run=False),
+        asked.session(f"{RUNS_OPTION}={MORE_RUNS}", one_run=False),
     )
 
 
 def _narrow(asked: _Asked) -> Step | None:
     return _step(
         "narrow the skill's description; more runs tell whether it was chance",
-        asked.session(f"--eval-runs={MORE_RUNS}", one_run=False),
+        asked.session(f"{RUNS_OPTION}={MORE_RUNS}", one_run=False),
     )
 
 
@@ -234,7 +237,11 @@ def _raise_time(asked: _Asked) -> Step | None:
 
 
 def _grant(asked: _Asked) -> Step | None:
-    grants = asked.run.case.grader_grants.get(asked.cause.graders[0], "").split()
+    name = asked.cause.graders[0]
+    grants = asked.run.case.grader_grants.get(name, "").split()
+    if not grants and name not in asked.run.case.grader_advisories:
+        why = "write a min that is no more than max, and grade the kept record again for nothing"
+        return _first(_step(why, asked.rescore("--no-judge")), _again(why)(asked))
     if not grants:
         why = f"change the grader, or disallowed_tools in {asked.source}, then"
         return _step(why, asked.session())

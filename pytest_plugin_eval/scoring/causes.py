@@ -37,7 +37,7 @@ class CauseKind(StrEnum):
     ABORTED = "aborted"
     """A mock broke the run off."""
     IMPOSSIBLE = "impossible"
-    """A scored grader needs a tool that is not granted."""
+    """A scored grader needs a tool that is not granted, or asks for more calls than it allows."""
     TURN_LIMIT = "turn_limit"
     TIMED_OUT = "timed_out"
     STOPPED = "stopped"
@@ -153,7 +153,15 @@ def _ended(*endings: Ending) -> Rule:
 
 
 def _impossible(facts: _Facts) -> Names | None:
-    return _names(v for v in facts.failed if v.grader in facts.run.case.grader_advisories) or None
+    advised = facts.run.case.grader_advisories
+    return (
+        _names(
+            v
+            for v in facts.failed
+            if v.grader in advised or _is_contradiction(facts.definitions.get(v.grader, {}))
+        )
+        or None
+    )
 
 
 def _not_triggered(facts: _Facts) -> Names | None:
@@ -284,7 +292,9 @@ def _of_the_case(case: CaseResult, threshold: float) -> Iterable[CauseKind]:
     is_good_without = without is not None and meets_threshold(without, threshold)
     if score is not None and not is_good and is_good_without:
         yield CauseKind.WORSE
-    if case.missed_delta is not None and (is_good or score is None):
+    # Of lost runs it is told that they are lost; that they give no Δ adds nothing.
+    is_lost = any(not run.measured for run in case.runs)
+    if case.missed_delta is not None and (is_good or score is None) and not is_lost:
         yield CauseKind.NO_GAIN if is_good and is_good_without else CauseKind.SMALL_GAIN
 
 
@@ -320,6 +330,19 @@ def _asks_for_skill(grader: Mapping[str, object]) -> bool:
 def _forbids_skill(grader: Mapping[str, object]) -> bool:
     config = _config(grader)
     return grader.get("type") == "tool_used" and config.get("tool") == SKILL and _is_ban(config)
+
+
+def _is_contradiction(grader: Mapping[str, object]) -> bool:
+    """Whether a grader allows fewer calls than it asks for, as `max: 0` alone does.
+
+    Spec: deviations, D5.
+    """
+    config = _config(grader)
+    most, least = config.get("max"), config.get("min")
+    least = 1 if least is None else least
+    if grader.get("type") != "tool_used":
+        return False
+    return isinstance(most, int) and isinstance(least, int) and most < least
 
 
 def _is_ban(config: Mapping[str, object]) -> bool:

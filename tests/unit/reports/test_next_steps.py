@@ -99,6 +99,26 @@ def test_names_are_quoted_for_a_shell(name: str) -> None:
     assert words == ["pytest", f"evals/{name}::run[with-2]", "--eval-keep-temp"]
 
 
+def test_trial_with_more_runs_is_not_recorded() -> None:
+    caller = replace(PYTEST, told=("--eval-mode=record", "--trust-plugin"))
+
+    step = case_step(CauseKind.WORSE, INFO, caller)
+
+    assert step is not None
+    assert step.command == "pytest evals/first-case --trust-plugin --eval-runs=10"
+
+
+def test_grader_that_contradicts_itself_is_mended_by_its_author() -> None:
+    grader = {"name": "g1", "type": "tool_used", "config": {"tool": "Skill", "max": 0}}
+    info = replace(INFO, graders=(grader,), grader_advisories={}, grader_grants={})
+    report = _made(verdict("F", "g1"), case=info)
+
+    step = run_step(run_causes(report)[0], report, PYTEST)
+
+    assert step is not None
+    assert step.why.startswith("write a min that is no more than max")
+
+
 def test_cap_is_named_with_the_file_that_sets_it() -> None:
     report = _made(verdict("F"), ending=Ending.TURN_LIMIT)
 

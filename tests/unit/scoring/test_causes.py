@@ -55,6 +55,19 @@ def _run(
     return replace(report, skills_called=called)
 
 
+def _limited(
+    letters: str,
+    limits: Mapping[str, object],
+    *,
+    tool: str = "Skill",
+    called: tuple[str, ...] = (),
+) -> RunReport:
+    """Return a run whose grader `used` counts calls, and is scored."""
+    graded = (verdict(letters[0], "used"), verdict(letters[1], "text"))
+    report = run("with-1", graded, case=_info({"tool": tool, **limits}))
+    return replace(report, skills_called=called)
+
+
 @pytest.mark.parametrize(
     ("report", "kinds"),
     [
@@ -68,6 +81,10 @@ def _run(
         (_run("FF", ORDER, kind="tool_order"), [K.NOT_TRIGGERED]),
         (_run("FF", FORBIDS, called=("demo:hello",)), [K.UNWANTED]),
         (_run("PF", FORBIDS), [K.WRONG]),
+        (_limited("FP", {"max": 0}, called=("demo:hello",)), [K.IMPOSSIBLE, K.UNWANTED]),
+        (_limited("FP", {"max": 0, "min": 0}, called=("demo:hello",)), [K.UNWANTED]),
+        (_limited("FP", {"max": 2, "min": 3}, tool="Bash"), [K.IMPOSSIBLE, K.WRONG]),
+        (_limited("FP", {"max": 2}, tool="Bash"), [K.WRONG]),
         (_run("PF", ASKS, called=("demo:hello",)), [K.TRIGGERED_WRONG]),
         (_run("PF", ASKS_PLAINLY, called=None), [K.TRIGGERED_WRONG]),
         (_run("PF"), [K.WRONG]),
@@ -176,8 +193,23 @@ def test_case_of_which_a_run_was_not_made_says_so() -> None:
     assert cause.kind is K.NOT_MADE
 
 
+def test_lost_runs_are_not_told_again_as_an_unknown_difference() -> None:
+    info = case_info(runs=plan(1, 1))
+    result = case(info, lost("with-1"), lost("without-1"), min_delta=0.5)
+
+    assert [cause.kind for cause in case_causes(result, 1.0)] == [K.NOT_MEASURED]
+
+
 def test_every_cause_has_a_title() -> None:
     assert set(TITLES) == set(CauseKind)
+
+
+def test_grader_that_contradicts_itself_is_named() -> None:
+    report = _limited("FP", {"max": 0}, called=("demo:hello",))
+
+    told = cause_text(run_causes(report)[0], report)
+
+    assert told == "a grader that cannot pass: grader used asks for more calls than its max allows"
 
 
 def test_hostile_explanation_stays_one_line() -> None:
