@@ -9,6 +9,7 @@ import pytest
 
 from pytest_plugin_eval.pytest_side.ids import VERDICT, is_run_id
 from pytest_plugin_eval.pytest_side.stash import settings_key, workbench_key
+from pytest_plugin_eval.pytest_side.status import MISSED
 
 if TYPE_CHECKING:
     from pytest_plugin_eval.pytest_side.controller import EvalController
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["EvalLastWord", "last_line"]
 
 SKILL_FILE = "SKILL.md"
+_CATEGORIES = ("passed", "failed", "error", MISSED)
 
 
 class EvalLastWord:
@@ -51,8 +53,9 @@ def last_line(
 ) -> str:
     """Return the line about an exit status; empty for a session that met no eval."""
     state, settings = controller.state, config.stash[settings_key]
+    skills = {category: _skills(config, category) for category in _CATEGORIES}
     is_met = controller.cases or state.broken or state.loose or state.unnamed or state.plans
-    if not is_met:
+    if not is_met and not any(skills.values()):
         return ""
     from pytest_plugin_eval.reports.columns import cell
     from pytest_plugin_eval.reports.last_word import Ended, last_word
@@ -71,7 +74,9 @@ def last_line(
         loose=len(state.loose),
         unwritten=len(controller.unwritten),
         quality=tuple(controller.scorer.missed),
-        skills_failed=sum(_is_skill(nodeid) for nodeid in failed),
+        skills=len(set().union(*skills.values())),
+        skills_failed=len(skills["failed"] | skills[MISSED]),
+        skills_lost=len(skills["error"]),
         other_failures=sum(
             not _is_eval(nodeid) and not _is_skill(nodeid) and nodeid not in state.broken
             for nodeid in failed
@@ -88,6 +93,14 @@ def _failed(config: pytest.Config) -> Iterator[str]:
     stats = {} if reporter is None else reporter.stats
     reports = [*stats.get("failed", ()), *stats.get("error", ())]
     yield from dict.fromkeys(report.nodeid for report in reports)
+
+
+def _skills(config: pytest.Config, category: str) -> set[str]:
+    """Return the node ids of the skills whose reports pytest counts so."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    reports = () if reporter is None else reporter.stats.get(category, ())
+    ids = (getattr(report, "nodeid", "") for report in reports)
+    return set(filter(_is_skill, ids))
 
 
 def _is_eval(nodeid: str) -> bool:

@@ -49,8 +49,12 @@ class Ended:
     """Which composite scores are below the one asked for, a sentence each."""
     other_failures: int = 0
     """Failures and errors of tests that are no evals."""
+    skills: int = 0
+    """Skills collected as items that ran, whatever came of them."""
     skills_failed: int = 0
-    """Skills collected as items that are below their limit."""
+    """Those that are below their limit."""
+    skills_lost: int = 0
+    """Those that could not be scored."""
     stopped: str = ""
     """Why pytest ended early, in its words."""
     unnamed: int = 0
@@ -88,6 +92,9 @@ def _good(ended: Ended, scores: Sequence[str]) -> list[str]:
     if scores:
         return [f"scores are only reported (--eval-report-only): {'; '.join(scores)}"]
     judged = [case for case in ended.cases if case.passed]
+    skills = [f"{plural(ended.skills, 'skill')} reached the least composite score"]
+    if not ended.cases and ended.skills:
+        return skills
     if not judged:
         return ["no case got a verdict, since runs that it needs were not selected"]
     who = "the one case" if len(judged) == 1 else f"each of the {len(judged)} cases"
@@ -96,7 +103,7 @@ def _good(ended: Ended, scores: Sequence[str]) -> list[str]:
     texts = [f"{who} met its threshold{delta}"]
     if rest:
         texts.append(f"{plural(rest, 'case')} got no verdict")
-    return texts
+    return [*texts, *skills] if ended.skills else texts
 
 
 def _scores(ended: Ended) -> Iterator[str]:
@@ -105,20 +112,22 @@ def _scores(ended: Ended) -> Iterator[str]:
     below = [case for case in ended.cases if _is_below(case, ended.threshold)]
     if below:
         yield f"{_share(below, total)} missed the threshold ({_names(below)})"
-    delta = [case for case in ended.cases if case.missed_delta is not None and case not in below]
+    told = [*below, *(case for case in _lost(ended) if case.delta is None)]
+    delta = [case for case in ended.cases if case.missed_delta is not None and case not in told]
     if delta:
         yield f"{_share(delta, total)} missed --eval-min-delta ({_names(delta)})"
     if ended.quality:
         yield "; ".join(ended.quality)
     if ended.skills_failed:
         are = "is" if ended.skills_failed == 1 else "are"
-        yield f"{plural(ended.skills_failed, 'skill')} {are} below the composite score asked for"
+        share = f"{ended.skills_failed} of {plural(ended.skills, 'skill')}"
+        yield f"{share} {are} below the least composite score"
 
 
 def _problems(ended: Ended) -> Iterator[str]:
     """Yield what fails a session whatever the scores are."""
     runs = [run for case in ended.cases for run in case.runs]
-    lost = [case for case in ended.cases if any(not run.measured for run in case.runs)]
+    lost = _lost(ended)
     if lost:
         count = sum(not run.measured for run in runs)
         were = "was" if count == 1 else "were"
@@ -129,10 +138,16 @@ def _problems(ended: Ended) -> Iterator[str]:
         yield f"{plural(ended.broken, 'case')} did not load"
     if ended.loose:
         yield f"{plural(ended.loose, 'problem')} of an eval directory"
+    if ended.skills_lost:
+        yield f"{plural(ended.skills_lost, 'skill')} could not be scored"
     if ended.unwritten:
         yield "results could not be written"
     if ended.other_failures:
         yield f"{plural(ended.other_failures, 'other test')} failed"
+
+
+def _lost(ended: Ended) -> list[CaseResult]:
+    return [case for case in ended.cases if any(not run.measured for run in case.runs)]
 
 
 def _is_below(case: CaseResult, threshold: float) -> bool:

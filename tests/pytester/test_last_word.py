@@ -106,6 +106,43 @@ def test_last_line_agrees_with_the_status(
     result.stdout.fnmatch_lines([f"exit status {text}"])
 
 
+@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--eval-min-composite=1"], "0: 2 skills reached the least composite score"),
+        (["--eval-min-composite=99"], "1: 2 of 2 skills are below the least composite score"),
+        (
+            ["--eval-min-composite=99", "--eval-report-only"],
+            "0: scores are only reported (--eval-report-only): "
+            "2 of 2 skills are below the least composite score",
+        ),
+    ],
+    ids=["reached", "below", "reported"],
+)
+def test_session_of_skills_alone_says_why(
+    suite: Suite, options: list[str], text: str, workers: str
+) -> None:
+    for name in ("one", "two"):
+        skill = suite.root / "skills" / name / "SKILL.md"
+        skill.parent.mkdir(parents=True)
+        skill.write_text(f"---\nname: {name}\ndescription: Says {name}.\n---\nSay it.\n")
+
+    result = suite.pytester.runpytest("skills", "--eval-score", "-n", workers, *options)
+
+    assert result.outlines[-1] == f"exit status {text}"
+
+
+def test_skill_that_cannot_be_scored_is_no_low_score(suite: Suite) -> None:
+    skill = suite.root / "skills" / "one" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_bytes(b"\xff\xfe\x00")
+
+    result = suite.pytester.runpytest("skills", "--eval-score", "--eval-min-composite=1")
+
+    assert result.outlines[-1] == f"exit status {int(result.ret)}: 1 skill could not be scored"
+
+
 def test_interrupt_says_so(suite: Suite) -> None:
     _interrupt(suite)
 

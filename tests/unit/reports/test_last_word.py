@@ -18,6 +18,9 @@ def _case(name: str, *letters: str, without: str = "") -> CaseResult:
 
 GOOD, BAD = _case("good", "P"), _case("bad", "F")
 LOST = case(case_info("gone", runs=plan(1, 0)), lost("with-1"))
+LOST_DELTA = case(
+    case_info("away", runs=plan(1, 1)), lost("with-1"), lost("without-1"), min_delta=0.5
+)
 DELTA = case(case_info("same", runs=plan(1, 1)), run("with-1"), run("without-1"), min_delta=0.5)
 
 
@@ -46,6 +49,25 @@ DELTA = case(case_info("same", runs=plan(1, 1)), run("with-1"), run("without-1")
             "1: 1 of 2 cases missed --eval-min-delta (same)",
         ),
         ({"status": 1, "cases": (LOST,)}, "1: 1 of 1 run was not measured (gone)"),
+        (
+            {"status": 1, "cases": (DELTA, LOST_DELTA)},
+            "1: 1 of 2 cases missed --eval-min-delta (same); 2 of 4 runs were not measured (away)",
+        ),
+        ({"status": 0, "skills": 2}, "0: 2 skills reached the least composite score"),
+        (
+            {"status": 0, "skills": 1, "cases": (GOOD,)},
+            "0: the one case met its threshold; 1 skill reached the least composite score",
+        ),
+        (
+            {"status": 0, "skills": 2, "skills_failed": 1, "report_only": True},
+            "0: scores are only reported (--eval-report-only): "
+            "1 of 2 skills is below the least composite score",
+        ),
+        (
+            {"status": 1, "skills": 3, "skills_failed": 2},
+            "1: 2 of 3 skills are below the least composite score",
+        ),
+        ({"status": 1, "skills": 1, "skills_lost": 1}, "1: 1 skill could not be scored"),
         ({"status": 1, "cases": (GOOD,), "broken": 2}, "1: 2 cases did not load"),
         ({"status": 1, "cases": (GOOD,), "loose": 1}, "1: 1 problem of an eval directory"),
         ({"status": 1, "cases": (GOOD,), "unwritten": 1}, "1: results could not be written"),
