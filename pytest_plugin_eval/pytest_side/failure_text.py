@@ -51,12 +51,34 @@ class FailureText(str):
         told.reprtraceback = _NoTraceback()
         return told
 
+    def fitted(self, width: int) -> FailureText:
+        """Return the same failure with its text wrapped; its message stays as it is."""
+        from pytest_plugin_eval.reports.run_lines import fitted
+
+        told = FailureText(fitted(self, width))
+        told.reprcrash, told.reprtraceback = self.reprcrash, self.reprtraceback
+        return told
+
 
 class EvalFailures:
     """Gives failing runs, verdicts and skills their message, in the controller.
 
     Not where the report is made: xdist's workers can send plain text alone.
     """
+
+    # Around pytest's own, which prints the failures first of all. By now whoever keeps the texts in
+    # a file has taken them, with lines of any length.
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter, config: pytest.Config
+    ) -> Generator[None]:
+        """Have the texts fit the terminal."""
+        width = config.get_terminal_writer().fullwidth
+        stats = terminalreporter.stats
+        for report in [*stats.get("failed", ()), *stats.get("error", ())]:
+            if isinstance(report.longrepr, FailureText):
+                report.longrepr = report.longrepr.fitted(width)
+        return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None]:

@@ -85,7 +85,7 @@ def wrapped(text: str, width: int, indent: str) -> list[str]:
     return [indent + line for line in lines]
 
 
-def hanging(text: str, width: int) -> list[str]:
+def hanging(text: str, width: int, indent: str = INDENT) -> list[str]:
     """Return the lines of a text that is wrapped at *width*, all but the first indented.
 
     No word is broken: a path that is too long for a line stays fit to be copied.
@@ -100,7 +100,7 @@ def hanging(text: str, width: int) -> list[str]:
         if end == -1:
             break
         lines.append(rest[:end].rstrip())
-        rest = INDENT + rest[end:].lstrip()
+        rest = indent + rest[end:].lstrip()
     return [*lines, rest]
 
 

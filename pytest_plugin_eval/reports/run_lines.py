@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_plugin_eval.reports.causes import cause_text
-from pytest_plugin_eval.reports.columns import cell
+from pytest_plugin_eval.reports.columns import INDENT, cell, hanging
 from pytest_plugin_eval.reports.next_steps import Caller, Step, run_step, shown_path
 from pytest_plugin_eval.scoring.causes import run_causes
 from pytest_plugin_eval.scoring.model import RunReport, Verdict, VerdictStatus
-from pytest_plugin_eval.text import cut, decimals, plural, printable, without_surrogates
+from pytest_plugin_eval.text import cut, decimals, one_line, plural, printable, without_surrogates
 
 __all__ = [
+    "TRACE",
     "abort_text",
     "attempts",
     "below",
+    "fitted",
     "grader_line",
+    "has_reply",
     "reply_lines",
     "run_failure_text",
     "run_name",
@@ -29,6 +32,8 @@ EVIDENCE_TAIL = 4
 """Lines shown of the text that a judge saw; both in full where no more than these."""
 EVIDENCE_LINE = 200
 REPLY_LINES = 10
+TRACE = "  trace: "
+_NEXT = "  next: "
 _MARKS = {
     VerdictStatus.PASSED: "✓",
     VerdictStatus.FAILED: "✗",
@@ -59,13 +64,28 @@ def run_failure_text(
     if report.measured and report.outcome.error:
         lines.append(f"  ended with: {report.outcome.error}")
     lines = [cell(line, ascii_only=ascii_only) for line in lines]
-    if not report.passed and report.outcome.turns:
+    if not report.passed and has_reply(report):
         lines += reply_lines(report, ascii_only=ascii_only)
     if not report.passed and report.record_path:
         path = report.record_path if caller is None else shown_path(report.record_path, caller)
-        lines.append(f"  trace: {cell(path, ascii_only=ascii_only)}")
+        lines.append(f"{TRACE}{cell(path, ascii_only=ascii_only)}")
     if causes and caller is not None:
         lines += step_lines(run_step(causes[0], report, caller), ascii_only=ascii_only)
+    return "\n".join(lines)
+
+
+def fitted(text: str, width: int) -> str:
+    """Return a failure's text wrapped at *width*; what is there to be copied stays in one line.
+
+    What continues a line stands further in than the line does.
+    """
+    lines: list[str] = []
+    is_command = False
+    for line in text.split("\n"):
+        indent = line[: len(line) - len(line.lstrip())]
+        is_whole = is_command or line.startswith(TRACE)
+        lines += [line] if is_whole else hanging(line, width, indent + INDENT)
+        is_command = line.startswith(_NEXT)
     return "\n".join(lines)
 
 
@@ -73,7 +93,7 @@ def step_lines(step: Step | None, *, ascii_only: bool = False) -> list[str]:
     """Return what to try next: why, and the command on a line of its own."""
     if step is None:
         return []
-    lines = (f"  next: {step.why}", f"    {step.command}")
+    lines = (f"{_NEXT}{step.why}", f"    {step.command}")
     return [cell(line, ascii_only=ascii_only) for line in lines]
 
 
@@ -161,13 +181,22 @@ def _middle_cut(line: str) -> str:
     return f"{line[: EVIDENCE_LINE - tail]} [… +{left_out} chars] {line[-tail:]}"
 
 
+def has_reply(report: RunReport) -> bool:
+    """Whether the agent answered by something else than the error that is told anyway."""
+    problem = f"{report.outcome.error or ''} {report.unmeasured_reason or ''}"
+    reply = one_line(report.last_message).strip()
+    is_told = bool(reply) and reply in one_line(problem)
+    return bool(report.outcome.turns) and not is_told
+
+
 def reply_lines(report: RunReport, *, ascii_only: bool = False) -> list[str]:
     """Return the last lines of what the agent answered."""
     text = _clean(report.last_message).strip()
     if not text:
         return ["  reply: none"]
     shown = text.splitlines()[-REPLY_LINES:]
-    return ["  reply ends:", *(f"    {cell(line, ascii_only=ascii_only)}" for line in shown)]
+    lines = (cell(_middle_cut(line), ascii_only=ascii_only) for line in shown)
+    return ["  reply ends:", *(f"    {line}".rstrip() for line in lines)]
 
 
 def _clean(text: str) -> str:

@@ -21,10 +21,12 @@ from pytest_plugin_eval.reports.composite import composite_lines, known_quality_
 from pytest_plugin_eval.reports.money import short_money
 from pytest_plugin_eval.reports.next_steps import Caller, case_step, run_step, shown_path
 from pytest_plugin_eval.reports.run_lines import (
+    TRACE,
     abort_text,
     attempts,
     below,
     grader_line,
+    has_reply,
     reply_lines,
     run_failure_text,
     run_name,
@@ -35,7 +37,7 @@ from pytest_plugin_eval.reports.summary import summary_lines, unmeasured
 from pytest_plugin_eval.scoring.causes import case_causes, run_causes
 from pytest_plugin_eval.scoring.costs import runs_cost
 from pytest_plugin_eval.scoring.model import CaseResult, RunReport, SuiteResult, VerdictStatus
-from pytest_plugin_eval.scoring.runs import meets_threshold
+from pytest_plugin_eval.scoring.runs import meets_threshold, sinks_case
 from pytest_plugin_eval.text import cut, decimals, plural
 
 __all__ = ["case_reasons", "case_rows", "run_failure_text", "table_lines", "verdict_text"]
@@ -115,8 +117,8 @@ def verdict_text(
     lines += _table([row], two_arms=two_arms, width=width, ascii_only=ascii_only)
     for run in case.runs:
         lines += [cell(line, ascii_only=ascii_only) for line in _run_lines(run, caller)]
-    shown = next((run for cause in causes for run in cause.runs if run.outcome.turns), None)
-    if shown is not None:
+    shown = next((run for cause in causes for run in cause.runs), None)
+    if shown is not None and has_reply(shown) and not _is_told(shown, case, threshold):
         lines.append(f"of {run_name(shown)}:")
         lines += reply_lines(shown, ascii_only=ascii_only)
     if causes and caller is not None:
@@ -125,6 +127,12 @@ def verdict_text(
         step = step or case_step(first.kind, case.info, caller)
         lines += step_lines(step, ascii_only=ascii_only)
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _is_told(run: RunReport, case: CaseResult, threshold: float) -> bool:
+    """Whether the run failed or erred by itself, so that its own text holds its reply."""
+    planned = case.info.plan.with_runs
+    return run.score is None or sinks_case(run.score, threshold, planned)
 
 
 def case_reasons(case: CaseResult, threshold: float) -> list[str]:
@@ -162,7 +170,7 @@ def _missed_delta(case: CaseResult, asked: float) -> str:
 def _run_lines(run: RunReport, caller: Caller | None) -> list[str]:
     """Return the failing graders of a with-run, or why a run of either arm was not measured."""
     path = run.record_path if caller is None else shown_path(run.record_path, caller)
-    trace = [f"  trace: {path}"] if path else []
+    trace = [f"{TRACE}{path}"] if path else []
     if not run.measured:
         return [f"{run_name(run)}  not measured{attempts(run)}: {run.unmeasured_reason}", *trace]
     if run.key.arm is not Arm.WITH or run.passed:

@@ -149,3 +149,23 @@ def test_properties_of_ordinary_tests_are_left_alone(suite: Suite) -> None:
     junit = _written(suite, "test_other.py", "-W", "ignore")
 
     assert _case(junit, "test_it").find("properties/property") is not None
+
+
+@pytest.mark.parametrize("columns", [40, 80, 120])
+def test_failures_fit_the_terminal_and_the_file_holds_whole_lines(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    names = [f"grader-with-a-long-name-{number}" for number in range(5)]
+    suite.case("first", graders={name: HELLO.replace("hello", "zzz") for name in names})
+    suite.record("first", "with", 1, "a word and more " * 30)
+    monkeypatch.setenv("COLUMNS", str(columns))
+
+    result = suite.replay("evals", "--junitxml=report.xml")
+
+    text = result.stdout.str().partition("= FAILURES =")[2].partition("\n====")[0]
+    wide = [line for line in text.splitlines() if len(line) > columns]
+    assert all(line.startswith(("  trace: ", "    pytest ")) for line in wide), wide
+    junit = etree.fromstring((suite.root / "report.xml").read_bytes())
+    failure = _case(junit, "run[with-1]").find("failure")
+    assert failure is not None
+    assert (failure.text or "").startswith(f"{failure.get('message')}\n")

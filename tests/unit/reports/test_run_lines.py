@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_plugin_eval.reports.run_lines import run_failure_text
+from pytest_plugin_eval.reports.run_lines import fitted, run_failure_text
 from pytest_plugin_eval.scoring.model import Verdict
 from tests.support.golden import check_golden
 from tests.support.results import aborted, attempted, judged, lost, run, unjudged, verdict
@@ -37,6 +37,50 @@ def test_run_that_was_not_measured_says_so() -> None:
     assert text.startswith(
         "not measured: API Error: 529 overloaded\n  no score: the run was not measured\n"
     )
+
+
+def test_error_that_is_also_the_reply_is_told_once() -> None:
+    report = lost("with-1")
+    error = report.outcome.error or ""
+    told = replace(report, last_message=f"{error}\n")
+
+    text = run_failure_text(told, threshold=1.0)
+
+    assert error
+    assert text.count(error) == 1
+    assert "reply" not in text
+
+
+def test_reply_of_one_long_line_is_cut_in_the_middle() -> None:
+    report = replace(run("with-1", "F"), last_message=f"begin {'x' * 9999} end")
+
+    lines = run_failure_text(report, threshold=1.0).splitlines()
+
+    shown = lines[lines.index("  reply ends:") + 1]
+    assert shown.startswith("    begin xxx")
+    assert shown.endswith("xxx end")
+    assert len(shown) < 300
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_text_fits_the_terminal_but_for_what_is_copied(width: int) -> None:
+    copied = [f"  trace: a b{'/c d' * 30}", f"    pytest {'--opt=1 ' * 20}-x"]
+    text = "\n".join(
+        [
+            f"wrong: {'word ' * 40}",
+            f"  ✗ g (weight 1): {'word ' * 40}",
+            copied[0],
+            f"  next: {'try it ' * 20}",
+            copied[1],
+        ]
+    )
+
+    lines = fitted(text, width).split("\n")
+
+    assert [line for line in lines if len(line) > width] == copied
+    assert "".join(text.split()) == "".join("".join(lines).split())
+    assert lines[1].startswith("    word")
+    assert [line for line in lines if line.startswith("      word")]
 
 
 def test_aborted_run_says_which_mock_and_why() -> None:
