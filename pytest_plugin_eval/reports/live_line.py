@@ -65,7 +65,7 @@ def _money(progress: Progress) -> list[str]:
 
 def _left(progress: Progress) -> list[str]:
     left_s = progress.left_s
-    if left_s is None:
+    if left_s is None or progress.done >= progress.planned:
         return []
     if left_s < MINUTE_S:
         return [f"about {max(STEP_S, round(left_s / STEP_S) * STEP_S)} s left"]

@@ -120,3 +120,25 @@ def test_run_that_failed_is_made_again_when_it_is_asked_for(make: Make) -> None:
         runs.result(1)
 
     assert runs.result(1) == "made"
+
+
+def test_running_counts_what_is_worked_on_and_nothing_else(make: Make) -> None:
+    begun, may_end = threading.Semaphore(0), threading.Event()
+
+    def work(key: int) -> str:
+        begun.release()
+        may_end.wait(60)
+        return str(key)
+
+    runs = make(work, (1, 2, 3), workers=2)
+    before = runs.running
+    waiting = threading.Thread(target=runs.result, args=(1,))
+    waiting.start()
+    for _ in range(2):
+        assert begun.acquire(timeout=60)
+    during = runs.running
+    may_end.set()
+    waiting.join(60)
+    runs.result(2), runs.result(3)
+
+    assert (before, during, runs.running) == (0, 2, 0)

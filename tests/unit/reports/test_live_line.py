@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pytest_plugin_eval.reports.live_line import Progress, live_text, rest_s
@@ -20,13 +22,14 @@ from pytest_plugin_eval.reports.live_line import Progress, live_text, rest_s
         ({"left_s": 0.0}, 80, "evals: 1 running, 2 of 6 done, about 5 s left"),
         ({"left_s": 42.0}, 80, "evals: 1 running, 2 of 6 done, about 40 s left"),
         ({"left_s": 4000.0}, 80, "evals: 1 running, 2 of 6 done, about 1 h 7 min left"),
+        ({"left_s": 42.0, "done": 6}, 80, "evals: 1 running, 6 of 6 done"),
         ({"left_s": 42.0}, 45, "evals: 1 running, 2 of 6 done"),
         ({"left_s": 42.0}, 20, "evals: 1 running"),
         ({"left_s": 42.0}, 3, ""),
     ],
 )
-def test_line_says_how_far_the_session_is(fields: dict[str, float], width: int, text: str) -> None:
-    progress = Progress(planned=6, done=2, running=1, **fields)
+def test_line_says_how_far_the_session_is(fields: dict[str, Any], width: int, text: str) -> None:
+    progress = Progress(**{"planned": 6, "done": 2, "running": 1, **fields})
 
     assert live_text(progress, width=width) == text
 
