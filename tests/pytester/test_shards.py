@@ -49,7 +49,7 @@ def _essence(document: Mapping[str, Any]) -> dict[str, Any]:
     return json.loads(json.dumps(kept))  # type: ignore[no-any-return]  # plain JSON
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["plain", "xdist"])
+@pytest.mark.parametrize("arguments", [(), ("-n", "1")], ids=["plain", "xdist"])
 def test_four_shards_merged_are_one_session(five: Suite, arguments: Sequence[str]) -> None:
     five.replay("evals", "--eval-results-dir", "whole")
     for n in range(1, 5):
@@ -107,11 +107,12 @@ def test_shards_are_balanced_by_earlier_durations(five: Suite) -> None:
     assert {"gamma"} in _cases(five, 2)
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["plain", "xdist"])
+@pytest.mark.parametrize("arguments", [(), ("-n", "1")], ids=["plain", "xdist"])
 def test_machine_without_a_case_has_nothing_to_complain_of(
     five: Suite, arguments: Sequence[str]
 ) -> None:
-    results = [_shard(five, f"{n}/6", *arguments) for n in range(1, 7)]
+    results = [_shard(five, f"{n}/6") for n in range(1, 6)]
+    results.append(_shard(five, "6/6", *arguments))
 
     assert results[-1].ret == 0
     results[-1].stdout.fnmatch_lines(["*shard 6 of 6: 0 of 5 cases"])

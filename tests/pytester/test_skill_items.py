@@ -132,21 +132,22 @@ def test_other_files_are_no_skills(skills: Suite, name: str) -> None:
 # What an item comes to
 
 
-@pytest.mark.parametrize("how", [[], ["-n", "2"]], ids=["plain", "xdist"])
 @pytest.mark.parametrize(
-    ("limit", "outcome"),
+    ("options", "outcome"),
     [
         ([], "passed"),
-        (["--eval-min-composite", "60.98"], "passed"),
-        (["--eval-min-composite", "61"], "failed"),
-        (["--eval-min-composite", "0"], "passed"),
+        (["--eval-min-composite=60.98"], "passed"),
+        (["--eval-min-composite=60.98", "-n", "1"], "passed"),
+        (["--eval-min-composite=61"], "failed"),
+        (["--eval-min-composite=61", "-n", "1"], "failed"),
+        (["--eval-min-composite=0"], "passed"),
     ],
-    ids=lambda value: "".join(value) if isinstance(value, list) else "",
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_skill_passes_at_the_limit_and_fails_below(
-    skills: Suite, limit: list[str], outcome: str, how: list[str]
+    skills: Suite, options: list[str], outcome: str
 ) -> None:
-    result = skills.pytester.runpytest("--eval-score", *limit, *how)
+    result = skills.pytester.runpytest("--eval-score", *options)
 
     result.assert_outcomes(**{outcome: 1})
     result.stdout.fnmatch_lines(["*= skills =*", "SKILL *", "skills/w1  61.0 * bronze*"])

@@ -11,16 +11,17 @@ from pytest_plugin_eval.records.model import Ending
 from tests.pytester.conftest import NICE, StandInAgent, StandInJudge, Suite, answered
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
 @pytest.mark.parametrize(
-    ("replies", "options", "status", "word"),
+    ("workers", "replies", "options", "status", "word"),
     [
-        ("hhh", [], 0, "PASSED"),
-        ("hhg", [], 1, "FAILED"),
-        ("hgh", ["--eval-threshold", "0.6"], 0, "PASSED"),
-        ("hgg", ["--eval-threshold", "0.6"], 1, "FAILED"),
-        ("ggg", ["--eval-threshold", "0"], 0, "PASSED"),
-        ("hgg", ["--eval-report-only"], 0, "MISSED"),
+        ("0", "hhh", [], 0, "PASSED"),
+        ("2", "hhg", [], 1, "FAILED"),
+        ("0", "hgh", ["--eval-threshold", "0.6"], 0, "PASSED"),
+        ("2", "hgh", ["--eval-threshold", "0.6"], 0, "PASSED"),
+        ("0", "hgg", ["--eval-threshold", "0.6"], 1, "FAILED"),
+        ("0", "ggg", ["--eval-threshold", "0"], 0, "PASSED"),
+        ("0", "hgg", ["--eval-report-only"], 0, "MISSED"),
+        ("2", "hgg", ["--eval-report-only"], 0, "MISSED"),
     ],
 )
 def test_verdict_compares_the_mean_with_the_threshold(
