@@ -112,7 +112,9 @@ class _Asked:
         place = kept_in(self.run)
         if place is None:
             return None
-        return shlex.join(["plugin-eval", "rescore", shown_path(str(place), self.caller), *options])
+        words = ["plugin-eval", "rescore", shown_path(str(place), self.caller)]
+        # Of this case alone: new votes of all the others cost something.
+        return shlex.join([*words, f"--case={self.run.case.name}", *options])
 
 
 def _session(

@@ -60,7 +60,8 @@ def run_failure_text(
     for verdict in report.verdicts:
         lines.append(f"  {grader_line(verdict)}")
         if verdict.status is VerdictStatus.FAILED:
-            lines += [f"      {line}" for line in _judge_lines(verdict)]
+            reply = _short_reply(report)
+            lines += [f"      {line}" for line in _judge_lines(verdict, reply=reply)]
     if report.measured and report.outcome.error:
         lines.append(f"  ended with: {report.outcome.error}")
     lines = [cell(line, ascii_only=ascii_only) for line in lines]
@@ -147,14 +148,23 @@ def _score(report: RunReport, threshold: float) -> str:
     return f"score {score}, threshold {limit}{attempts(report)}"
 
 
-def _judge_lines(verdict: Verdict) -> list[str]:
-    """Return who voted, and head and tail of the text that the judge saw."""
+def _short_reply(report: RunReport) -> str | None:
+    """Return the reply where it is told in full below the graders."""
+    reply = report.last_message.strip()
+    is_shown = not report.passed and has_reply(report) and reply.count("\n") < REPLY_LINES
+    return reply if reply and is_shown else None
+
+
+def _judge_lines(verdict: Verdict, *, reply: str | None) -> list[str]:
+    """Return who voted, and head and tail of the text that the judge saw, unless it is *reply*."""
     lines = []
     if verdict.votes is not None and verdict.judge_model is not None:
         unreadable = verdict.unreadable_votes
         note = f", {plural(unreadable, 'vote')} unreadable, as FAIL" if unreadable else ""
         lines.append(f"judge: {verdict.judge_model}{note}")
-    if verdict.evidence is not None:
+    if verdict.evidence is not None and verdict.evidence.strip() == reply:
+        lines.append("judged: the reply")
+    elif verdict.evidence is not None:
         lines += _evidence(verdict.evidence)
     return lines
 

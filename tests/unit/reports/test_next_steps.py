@@ -18,7 +18,7 @@ PYTEST = Caller(case_path="evals/first-case", here="/plugin")
 RUN = replace(PYTEST, root=".")
 REPLAY = replace(PYTEST, is_replay=True, told=("--eval-mode=replay",))
 NODE = "pytest 'evals/first-case::run[with-2]'"
-RESCORE = "plugin-eval rescore evals/results/2026"
+RESCORE = "plugin-eval rescore evals/results/2026 --case=first-case"
 SKILL = {"name": "used", "type": "tool_used", "config": {"tool": "Skill"}}
 INFO = replace(
     case_info(grader_advisories={"g1": "no Write"}),

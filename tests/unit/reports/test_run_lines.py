@@ -51,6 +51,24 @@ def test_error_that_is_also_the_reply_is_told_once() -> None:
     assert "reply" not in text
 
 
+@pytest.mark.parametrize(
+    ("evidence", "line"),
+    [
+        ("I looked.\nNothing found.", "      judged: the reply"),
+        ("I looked.", "      judged: I looked."),
+        ("", "      judged: empty text"),
+    ],
+)
+def test_reply_that_was_judged_is_told_once(evidence: str, line: str) -> None:
+    graded = (judged("F", "FFF", evidence=evidence),)
+    report = replace(run("with-1", graded), last_message="I looked.\nNothing found.\n")
+
+    lines = run_failure_text(report, threshold=1.0).splitlines()
+
+    assert line in lines
+    assert lines.count("    Nothing found.") == 1
+
+
 def test_reply_of_one_long_line_is_cut_in_the_middle() -> None:
     report = replace(run("with-1", "F"), last_message=f"begin {'x' * 9999} end")
 
