@@ -62,7 +62,9 @@ def new_proposed(options: NewOptions, *, unattended: bool) -> int:
     console = Unattended() if unattended else Terminal()
     try:
         with handled(interrupt):
-            return author(options, console, root=root, asking=partial(_asking, options))
+            code = author(options, console, root=root, asking=partial(_asking, options))
+            # pytest makes an exit status of an interruption, and knows no signal but Ctrl-C's.
+            return _SIGNALLED + received[0] if received and code >= _SIGNALLED else code
     except KeyboardInterrupt:
         say("interrupted: of what was not accepted nothing is left")
         return _SIGNALLED + (received[0] if received else signal.SIGINT)

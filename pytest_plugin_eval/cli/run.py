@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Collected", "Ended", "collect", "exit_code", "run_evals", "run_target"]
 
 _SIGNALLED = 128
+_INTERRUPTED = _SIGNALLED + signal.SIGINT
 _ERROR = "ERROR: "
 _PARTIAL = frozenset(("auth_failed", "cost_ceiling"))
 _TOLD_BY_PYTEST = frozenset((pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR))
@@ -56,6 +57,8 @@ class _Watcher:
     settings: Settings | None = None
     planned: list[PlannedCase] = field(default_factory=list)
     """Of the cases that were collected."""
+    is_interrupted: bool = False
+    """Whether pytest took a Ctrl-C for itself, in whatever phase."""
 
     @pytest.hookimpl(trylast=True)
     def pytest_configure(self, config: pytest.Config) -> None:
@@ -70,6 +73,10 @@ class _Watcher:
         """Take the cases, each once."""
         found = (getattr(item, "planned", None) for item in session.items)
         self.planned = list({id(one): one for one in found if one is not None}.values())
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Note a Ctrl-C; pytest calls this for its own ways to stop as well."""
+        self.is_interrupted |= excinfo.type is KeyboardInterrupt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,13 +95,16 @@ class Collected:
 def collect(target: Target, options: RunOptions, *, more: Sequence[str] = ()) -> Collected:
     """Return what `run_evals` would run; nothing is started and nothing printed.
 
-    Raises `EvalError` with what pytest says where it refuses to collect.
+    Raises `EvalError` with what pytest says where it refuses to collect, and `KeyboardInterrupt`
+    also where pytest made an exit status of it.
     """
     options = _of_installed(options, target.plugin_id)
     watcher, said = _Watcher(), io.StringIO()
     words = ["--collect-only", "-q", *more]
     with _text_out(options), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         status = _session(target, options, words, watcher)
+    if watcher.is_interrupted:
+        raise KeyboardInterrupt
     if watcher.controller is None or watcher.settings is None or status in _TOLD_BY_PYTEST:
         errors = [line for line in said.getvalue().splitlines() if line.startswith(_ERROR)]
         raise EvalError("; ".join(line.removeprefix(_ERROR) for line in errors) or said.getvalue())
@@ -121,15 +131,22 @@ class Ended:
 
 
 def run_target(target: Target, options: RunOptions) -> Ended:
-    """Run the cases of a target, printing what `run_evals` prints but for its last line."""
+    """Run the cases of a target, printing what `run_evals` prints but for its last line.
+
+    A Ctrl-C is an exit code too, since what was spent until then is to be told.
+    """
     watcher = _Watcher()
-    with _results(target, options) as arguments, _text_out(options):
-        status = _session(target, options, arguments, watcher)
+    status: int = pytest.ExitCode.INTERRUPTED
+    try:
+        with _results(target, options) as arguments, _text_out(options):
+            status = _session(target, options, arguments, watcher)
+    except KeyboardInterrupt:  # outside of what pytest takes for its session
+        watcher.is_interrupted = True
     controller = watcher.controller
     if controller is None or status in _TOLD_BY_PYTEST:
-        return Ended(code=1)
+        return Ended(code=_INTERRUPTED if watcher.is_interrupted else 1)
     return Ended(
-        code=exit_code(int(status), controller.partial_reason, controller.signal),
+        code=_code(status, watcher, controller),
         spent_usd=controller.spent_usd,
         suites=controller.suites,
     )
@@ -158,7 +175,7 @@ def run_evals(text: str, options: RunOptions, *, more: Sequence[str] = ()) -> in
     if status == pytest.ExitCode.NO_TESTS_COLLECTED and not controller.state.broken:
         click.echo(f"Error: {_no_match(options)}", err=True)
     hand_out(document_of(controller, target, options), options)
-    code = exit_code(int(status), controller.partial_reason, controller.signal)
+    code = _code(status, watcher, controller)
     _say_why(watcher, controller, code, options)
     return code
 
@@ -182,12 +199,19 @@ def _of_installed(options: RunOptions, plugin_id: str | None) -> RunOptions:
     return replace(options, ablation=options.ablation or "with-without")
 
 
+def _code(status: int, watcher: _Watcher, controller: EvalController) -> int:
+    """Return the exit code of a session; before its first run, Ctrl-C is pytest's alone."""
+    is_early = watcher.is_interrupted and controller.signal is None
+    reason = "interrupted" if is_early else controller.partial_reason
+    return exit_code(int(status), reason, controller.signal)
+
+
 def exit_code(status: int, partial_reason: str | None, signalled: int | None) -> int:
     """Return the reference's exit code for a pytest session. Spec: behaviour-evals, 5.5."""
     if signalled is not None:
         return _SIGNALLED + signalled
     if partial_reason == "interrupted":
-        return _SIGNALLED + signal.SIGINT
+        return _INTERRUPTED
     if partial_reason in _PARTIAL:
         return 2
     return 0 if status == pytest.ExitCode.OK else 1

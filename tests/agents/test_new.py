@@ -273,6 +273,26 @@ def test_ctrl_c_in_a_terminal_leaves_nothing(workplace: Make) -> None:
     assert "spent: $" in output
 
 
+def test_ctrl_c_at_the_question_of_trust_ends_it(workplace: Make) -> None:
+    place = workplace(reply(positive(), negative()))
+    before = place.files
+    dialogue = [
+        ("blank one ends", "bonjour\n\n"),
+        ("Ask? [y/N]", "y\n"),
+        ("Try them?", "y\n"),
+        ("Trust it and remember that? [y/N]", "\x03"),
+    ]
+
+    code, output = _talk(place, dialogue)
+
+    assert code == 130, output
+    assert place.files == before
+    assert "interrupted: of what was not accepted nothing is left" in output
+    assert "no run was made" not in output
+    assert "Keep " not in output
+    assert "spent: $" in output
+
+
 def test_plugin_that_is_not_trusted_is_not_tried(workplace: Make) -> None:
     place = workplace(reply(negative()))
     dialogue = [
