@@ -66,8 +66,8 @@ def new(name: str | None, *, bare: bool, eval_dir: str | None, **given: object) 
     is said beforehand, with its price, and done after a yes. --bare writes a blank case called
     NAME. Nothing that exists is ever overwritten.
 
-    Exit code: 0 done; 1 nothing could be written or tried, or an error; 2 stopped by the cost
-    ceiling; 130, 143, 129 interrupted by SIGINT, SIGTERM, SIGHUP.
+    Exit code: 0 done, or declined at a question; 1 nothing could be written or tried, or an error;
+    2 stopped by the cost ceiling; 130, 143, 129 interrupted by SIGINT, SIGTERM, SIGHUP.
     """
     from pytest_plugin_eval.cli.new import new_bare, new_proposed
 

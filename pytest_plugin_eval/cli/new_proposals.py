@@ -69,8 +69,9 @@ def proposed(
         if isinstance(again, Unsaid):
             say(f"not mended: {again.reason}")
         else:
+            asked = {one.name.casefold() for one in refused}
             mended, refused = _sorted(again.text, view, wanted)
-            drafts += mended
+            drafts += _others(mended, drafts, asked, say)
         _tell(refused, say, "left out")
     if len(drafts) > wanted.cases:
         say(f"{len(drafts) - wanted.cases} more than asked for: left out")
@@ -90,6 +91,34 @@ def _sorted(text: str, view: PluginView, wanted: Wanted) -> tuple[list[Draft], l
         else:
             drafts.append(Draft(proposal, files))
     return drafts, refused
+
+
+def _others(
+    mended: Iterable[Draft],
+    drafts: Iterable[Draft],
+    asked: Collection[str],
+    say: Callable[[str], None],
+) -> list[Draft]:
+    """Return what is not there already: a model asked to mend some may repeat the others.
+
+    A name that was *asked* for may be that of another case too, and gets a number.
+    """
+    good = [draft.proposal for draft in drafts]
+    names = {proposal.name.casefold() for proposal in good}.difference(asked)
+    prompts = {_same(proposal.prompt) for proposal in good}
+    others: list[Draft] = []
+    for draft in mended:
+        name = draft.proposal.name
+        if name.casefold() in names or _same(draft.proposal.prompt) in prompts:
+            say(f"{name}: repeats a case that is good already, left out")
+        else:
+            others.append(draft)
+    return others
+
+
+def _same(prompt: str) -> str:
+    """Return what two prompts have in common that differ in case and white space alone."""
+    return " ".join(prompt.casefold().split())
 
 
 def _renamed(drafts: Iterable[Draft], view: PluginView, taken: Collection[str]) -> Iterator[Draft]:

@@ -13,6 +13,7 @@ from pytest_plugin_eval.cases.discovery import eval_directory_of
 from pytest_plugin_eval.cases.loader import load_case
 from pytest_plugin_eval.cli import new_trial
 from pytest_plugin_eval.cli.new_cases import NewOptions, author
+from pytest_plugin_eval.cli.new_command import new
 from pytest_plugin_eval.cli.new_console import Ended
 from pytest_plugin_eval.cli.new_trial import Trial
 from pytest_plugin_eval.cli.run_options import RunOptions
@@ -23,7 +24,7 @@ from pytest_plugin_eval.spending.ledger import Ledger
 from pytest_plugin_eval.spending.limiter import Limiter
 from tests.support import results
 from tests.support.judges import FakeBackend, no_backend
-from tests.support.proposals import grader, negative, plugin_files, positive, reply
+from tests.support.proposals import Fields, grader, negative, plugin_files, positive, reply
 from tests.support.suites import write_tree
 
 END = "<end>"
@@ -132,6 +133,7 @@ def test_nobody_is_asked_without_a_yes(answer: str, work: Write, root: Path) -> 
 
     assert work(Person(answer), backend, about="bonjour") == 0
 
+    assert "0 done, or declined at a question" in (new.help or "").replace("\n    ", " ")
     assert backend.requests == []
     assert _contents(root) == before
 
@@ -195,6 +197,38 @@ def test_what_does_not_load_is_told_and_mended(work: Write, root: Path) -> None:
     question = str(backend.requests[1].parts[0])
     assert "../up: name '../up' will not do" in question
     assert '"pattern": "("' in question
+
+
+@pytest.mark.parametrize(
+    "repeated",
+    [
+        negative(),
+        negative(name="weather"),
+        negative(name="weather", prompt="  what is a NICE way\n to say that it rains? "),
+        negative(prompt="Another word for drizzle?"),
+    ],
+    ids=["whole", "prompt", "prompt-nearly", "name"],
+)
+def test_good_case_that_is_repeated_with_the_mended_is_left_out(
+    repeated: Fields, work: Write, root: Path
+) -> None:
+    first = reply(negative(), positive(name="../up"))
+    person = Person("y", "a")
+
+    assert work(person, FakeBackend(first, reply(repeated, positive())), about="bonjour") == 0
+
+    assert _cases(root) == ["greets-maria", "talks-of-rain"]
+    assert f"{repeated['name']}: repeats a case that is good already, left out" in person.text
+
+
+def test_mended_case_may_have_the_name_of_a_good_one(work: Write, root: Path) -> None:
+    broken = negative(prompt="Another word for drizzle?", graders=[grader(pattern="(")])
+    mended = negative(prompt="Another word for drizzle?")
+    backend = FakeBackend(reply(negative(), broken), reply(mended))
+
+    assert work(Person("y", "a"), backend, about="bonjour") == 0
+
+    assert _cases(root) == ["talks-of-rain", "talks-of-rain-2"]
 
 
 @pytest.mark.parametrize(
