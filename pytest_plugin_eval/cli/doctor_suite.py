@@ -19,6 +19,7 @@ from pytest_plugin_eval.pytest_side.session_plan import session_plan_lines
 from pytest_plugin_eval.pytest_side.trust import ci_variable
 from pytest_plugin_eval.settings import Settings
 from pytest_plugin_eval.storage.marker import other_live_session, owner
+from pytest_plugin_eval.storage.new_journal import left_cases
 from pytest_plugin_eval.storage.results_dir import results_directories
 from pytest_plugin_eval.storage.trust import trust_file, untrusted
 from pytest_plugin_eval.text import plural
@@ -37,6 +38,7 @@ def suite_checks(
     yield _advice(found)
     yield _trust(found, env)
     yield from _unfinished(bases)
+    yield from _unaccepted(found)
     yield run_root_check(found.settings, (one.case for one in found.planned))
     yield from _asking(found, env)
     yield _price(found)
@@ -147,6 +149,23 @@ def _unfinished(bases: Mapping[Path, None]) -> Iterator[Check]:
             text = f"a session was killed while it wrote to {directory}"
             remedy = f"go on with it: pytest --evals --eval-resume={directory}, or remove it"
             yield Check(name="sessions", sign=Sign.WARNING, text=text, remedy=remedy)
+
+
+def _unaccepted(found: Collected) -> Iterator[Check]:
+    """Yield cases that a killed `plugin-eval new` left before anybody accepted them."""
+    places: dict[Path, None] = {}
+    for one in found.planned:
+        above = one.case.directory.parent
+        places |= {above: None, above.parent: None}  # it puts them into groups as well
+    for journal, cases in left_cases(places):
+        if cases:
+            yield Check(
+                name="new cases",
+                sign=Sign.WARNING,
+                text=f"{plural(len(cases), 'case')} left by an interrupted plugin-eval new",
+                remedy=f"remove or keep what is named, and remove {journal}",
+                details=tuple(map(str, cases)),
+            )
 
 
 def _asking(found: Collected, env: Mapping[str, str]) -> Iterator[Check]:

@@ -21,6 +21,7 @@ from pytest_plugin_eval.cli.run_options import RunOptions
 from pytest_plugin_eval.errors import EvalError, JudgeError
 from pytest_plugin_eval.spending.ledger import Ledger
 from pytest_plugin_eval.storage.new_files import NewDirectories
+from pytest_plugin_eval.storage.new_journal import left_cases
 from pytest_plugin_eval.text import did_you_mean, plural, shown
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def author(
     Raises `EvalError` for what cannot be gone on with, after saying what was spent.
     """
     place = _place(options, root)
+    _tell_left(_eval_dir(options, place), console)
     view = view_of(root)
     for line in found_lines(view):
         console.say(line)
@@ -122,6 +124,23 @@ def _place(options: NewOptions, root: Path) -> Path:
     if place.exists() and not place.is_dir():
         raise EvalError(f"{place}: is no directory")
     return place
+
+
+def _eval_dir(options: NewOptions, place: Path) -> Path:
+    return place if options.group is None else place.parent
+
+
+def _tell_left(eval_dir: Path, console: Console) -> None:
+    """Name the cases of an earlier command that was killed before anybody accepted them."""
+    for journal, cases in left_cases([eval_dir]):
+        if cases:
+            console.say(
+                f"left by an interrupted plugin-eval new: {', '.join(map(_shown, cases))}; "
+                f"remove or keep them, and remove {_shown(journal)}"
+            )
+        else:
+            with contextlib.suppress(OSError):  # it is said again next time
+                journal.unlink()
 
 
 def _entries(place: Path) -> list[str]:
@@ -202,7 +221,7 @@ class _Authoring:
         cases = {self._place / draft.proposal.name: draft for draft in drafts}
         for directory, draft in cases.items():
             self._show(directory, draft)
-        new = NewDirectories()
+        new = NewDirectories(_eval_dir(self._options, self._place))
         kept: list[Path] = []
         try:
             with new:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Self
 
 from pytest_plugin_eval.errors import EvalError
+from pytest_plugin_eval.storage.new_journal import Journal
 
 __all__ = ["NewDirectories", "write_new_directory"]
 
@@ -48,7 +49,9 @@ class NewDirectories:
     directory only when that leaves it empty.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, eval_dir: Path | None = None) -> None:
+        """*eval_dir*: where a journal says what has to go again, for as long as that is so."""
+        self._journal = None if eval_dir is None else Journal(eval_dir)
         self.left: tuple[Path, ...] = ()
         """What could not be removed in the end, since somebody else changed it."""
         self._written: dict[Path, Mapping[str, str]] = {}
@@ -65,6 +68,7 @@ class NewDirectories:
         with handled(lambda *_: None):  # a second Ctrl-C would leave half of it
             for directory, files in self._written.items():
                 _remove(directory, files)
+            self._note(())
             for parent in reversed(self._made):
                 with contextlib.suppress(OSError):  # it holds something that stays
                     parent.rmdir()
@@ -78,15 +82,21 @@ class NewDirectories:
         self._made += [one for one in reversed(missing) if one not in self._made]
         # Before it is there: an interruption may come between two instructions.
         self._written[directory] = files
+        self._note(self._written)
         try:
             write_new_directory(directory, files)
         except EvalError:
-            del self._written[directory]
+            self.keep(directory)
             raise
 
     def keep(self, directory: Path) -> None:
         """Let a directory stay."""
         del self._written[directory]
+        self._note(self._written)
+
+    def _note(self, directories: Iterable[Path]) -> None:
+        if self._journal is not None:
+            self._journal.note(directories)
 
 
 def _remove(directory: Path, files: Mapping[str, str]) -> None:

@@ -12,6 +12,8 @@ SKILL = "---\nname: greet\ndescription: Greets people in French\n---\n\nSay bonj
 MARK = "You write evaluation cases"
 """In the request for proposals, and in no other."""
 GREETS = "Maria starts here on Monday. Write her one line of greeting for the door."
+KILLED_NEW = ".plugin-eval-new-1-4294967295"
+"""The list of a process that cannot be running."""
 WEATHER = "What is a nice way to say that it rains?"
 
 
@@ -61,3 +63,8 @@ def plugin_files(name: str = "demo") -> Mapping[str, str]:
         "agents/host.md": "---\nname: host\ndescription: Welcomes guests\n---\n\nBe kind.\n",
         ".mcp.json": json.dumps({"mcpServers": {"door": {"command": "true"}}}),
     }
+
+
+def killed_new(*cases: str) -> Mapping[str, str]:
+    """Return what says that a killed process left these cases in an eval directory."""
+    return {f"evals/{KILLED_NEW}": json.dumps(cases)}

@@ -20,6 +20,7 @@ import pytest
 from pytest_plugin_eval.cli import doctor_checks
 from pytest_plugin_eval.cli.main import main
 from pytest_plugin_eval.storage.marker import MARKER
+from tests.support.proposals import KILLED_NEW, killed_new
 from tests.support.suites import GRADER, MANIFEST, write_tree
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
@@ -351,6 +352,20 @@ def test_warning(change: Callable[[Place], None], name: str, words: str, place: 
 
     assert (status, checks[name]["sign"]) == (0, "warning")
     assert words in checks[name]["text"]
+
+
+def test_cases_of_a_killed_new_are_named(place: Place) -> None:
+    case = {"evals/group/left/prompt.md": "Hi", "evals/group/left/graders/a.md": GRADER}
+    write_tree(place.plugin, {**case, **killed_new("first", "group/left", "gone")})
+
+    status, checks = place.checks()
+
+    check = checks["new cases"]
+    assert (status, check["sign"]) == (0, "warning")
+    assert check["text"] == "2 cases left by an interrupted plugin-eval new"
+    evals = place.plugin / "evals"
+    assert check["details"] == [str(evals / "first"), str(evals / "group/left")]
+    assert check["remedy"].endswith(f"and remove {evals / KILLED_NEW}")
 
 
 def test_session_that_goes_on_is_named(place: Place) -> None:

@@ -22,9 +22,19 @@ from pytest_plugin_eval.quality.asking import Asking
 from pytest_plugin_eval.scoring.model import CaseResult
 from pytest_plugin_eval.spending.ledger import Ledger
 from pytest_plugin_eval.spending.limiter import Limiter
+from pytest_plugin_eval.storage.new_journal import left_cases
 from tests.support import results
 from tests.support.judges import FakeBackend, no_backend
-from tests.support.proposals import Fields, grader, negative, plugin_files, positive, reply
+from tests.support.proposals import (
+    KILLED_NEW,
+    Fields,
+    grader,
+    killed_new,
+    negative,
+    plugin_files,
+    positive,
+    reply,
+)
 from tests.support.suites import write_tree
 
 END = "<end>"
@@ -375,6 +385,55 @@ def test_ceiling_reached_by_the_first_reply_leaves_the_rest_unmended(
     assert len(backend.requests) == 1
     assert "not mended: cost ceiling $0.2 reached" in person.text
     assert _cases(root) == ["talks-of-rain"]
+
+
+def test_cases_of_a_killed_command_are_named_until_their_list_is_gone(
+    work: Write, root: Path
+) -> None:
+    journal = write_tree(root, killed_new("a", "old/b", "gone")) / "evals" / KILLED_NEW
+    write_tree(root, {"evals/a/prompt.md": "Hi", "evals/old/b/prompt.md": "Hi"})
+    before, person = _contents(root), Person("")
+
+    assert work(person, no_backend) == 1
+
+    named = f"{Path('evals/a')}, {Path('evals/old/b')}"
+    assert person.lines[0] == (
+        f"left by an interrupted plugin-eval new: {named}; remove or keep them, and remove "
+        f"{journal.relative_to(root)}"
+    )
+    assert _contents(root) == before
+
+
+def test_list_of_cases_that_are_gone_is_removed(work: Write, root: Path) -> None:
+    journal = write_tree(root, killed_new("a")) / "evals" / KILLED_NEW
+    person = Person("")
+
+    assert work(person, no_backend) == 1
+
+    assert "interrupted" not in person.text
+    assert not journal.exists()
+
+
+@pytest.mark.parametrize("group", [None, "welcome"])
+def test_cases_are_listed_for_as_long_as_they_may_go(
+    group: str | None, work: Write, root: Path, tries: Tries
+) -> None:
+    place = root / "evals" / (group or "")
+    listed: list[set[str]] = []
+
+    class Watching(Person):
+        def ask(self, question: str) -> str:
+            found = left_cases([root / "evals"])
+            listed.append({str(case.relative_to(place)) for one in found for case in one.cases})
+            return super().ask(question)
+
+    answers = Watching("y", "y", "y", "n")
+
+    assert work(answers, FakeBackend(GOOD), about="x", may_try=True, group=group) == 0
+
+    both = {"greets-maria", "talks-of-rain"}
+    assert listed == [set(), both, both, {"talks-of-rain"}]
+    assert list(left_cases([root / "evals"])) == []
 
 
 class Tries:
