@@ -26,6 +26,9 @@ __all__ = ["EvalJunit", "junit_plugin"]
 # What XML 1.0 does not allow in any form; pytest 9.2 does not look for it in a testcase's name.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
+_OF_XUNIT1 = ("file", "line", "url")
+"""Attributes of the older family that the strict schema does not know."""
+
 
 class _Node(Protocol):
     """A testcase in the making."""
@@ -118,6 +121,9 @@ def _tidy(testcase: Element, *, has_properties: bool) -> None:
     properties = testcase.find("properties")
     if properties is not None and not has_properties:
         testcase.remove(properties)
+    if not has_properties:
+        for name in _OF_XUNIT1:
+            testcase.attrib.pop(name, None)
     for name, value in testcase.attrib.items():
         if _NOT_XML.search(value):
             testcase.set(name, _NOT_XML.sub("\ufffd", value))

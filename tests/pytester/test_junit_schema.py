@@ -169,3 +169,21 @@ def test_failures_fit_the_terminal_and_the_file_holds_whole_lines(
     failure = _case(junit, "run[with-1]").find("failure")
     assert failure is not None
     assert (failure.text or "").startswith(f"{failure.get('message')}\n")
+
+
+@pytest.mark.parametrize("family", ["xunit1", "xunit2"])
+def test_strict_file_of_either_family_is_valid_with_skills_of_hostile_names(
+    suite: Suite, family: str
+) -> None:
+    suite.case("first")
+    suite.records("first", "hg", "g")
+    skill = suite.root / "skills" / "one" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text('---\nname: "o\\x07ne ]]>"\ndescription: "\\x1b[2J <b>"\n---\nSay it.\n')
+
+    options = ("--eval-junit-strict", "--eval-score", "-o", f"junit_family={family}")
+    suite.replay("evals", "skills", "--junitxml=report.xml", *options)
+
+    junit = etree.fromstring((suite.root / "report.xml").read_bytes())
+    etree.XMLSchema(etree.parse(SCHEMA)).assertValid(junit)
+    assert _case(junit, "quality") is not None
