@@ -42,7 +42,11 @@ def init(source: str, corpus_dir: str) -> int:
         say(f"warning: {problem}")
     file = own_path(corpus_dir) / INDEX_FILE
     if not index.entries:
-        nothing = f"{source}: holds no skill, expected <plugin>/skills/<skill>/SKILL.md in it"
+        nothing = f"{source}: holds no skill"
+        if index.problems:
+            nothing += " that can be read"
+        else:
+            nothing += ", expected <plugin>/skills/<skill>/SKILL.md in it"
         if file.exists():
             raise QualityError(f"{nothing}; the index in {file} stays as it is")
         say(f"warning: {nothing}")
