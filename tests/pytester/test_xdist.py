@@ -205,7 +205,8 @@ class Agent:
 def ending(number):
     return Ending.COMPLETED
 
-ClaudeCli.find = lambda **_: Agent()
+if WORKER:  # the controller is the process of this test
+    ClaudeCli.find = lambda **_: Agent()
 """
 """Of the workers, which are processes of their own."""
 
@@ -289,7 +290,8 @@ class CutOff(Agent):
     def stop(self):
         self.stopped.set()
 
-ClaudeCli.find = lambda **_: CutOff()
+if WORKER:
+    ClaudeCli.find = lambda **_: CutOff()
 """
 
 
