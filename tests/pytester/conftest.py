@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -128,6 +128,18 @@ class Suite:
         newest = sorted((self.evals / "results").glob("*/aggregate-result.json"))[-1]
         document: dict[str, object] = json.loads(newest.read_text(encoding="utf-8"))
         return document
+
+
+_FIND = ClaudeCli.__dict__["find"]
+
+
+@pytest.fixture(autouse=True)
+def agents_as_they_were() -> Iterator[None]:
+    """Blame the test whose inner session, in this process, leaves an agent of its own behind."""
+    yield
+    left = ClaudeCli.__dict__["find"]
+    ClaudeCli.find = _FIND  # type: ignore[method-assign]  # or every later test would have it
+    assert left is _FIND, "an inner session has replaced the agent for all sessions to come"
 
 
 @pytest.fixture

@@ -205,8 +205,12 @@ class Agent:
 def ending(number):
     return Ending.COMPLETED
 
-if WORKER:  # the controller is the process of this test
-    ClaudeCli.find = lambda **_: Agent()
+def pytest_configure(config):
+    if hasattr(config, "workerinput"):  # the controller is the process of this test
+        ClaudeCli.find = lambda **_: found()
+
+def found():
+    return Agent()
 """
 """Of the workers, which are processes of their own."""
 
@@ -290,8 +294,8 @@ class CutOff(Agent):
     def stop(self):
         self.stopped.set()
 
-if WORKER:
-    ClaudeCli.find = lambda **_: CutOff()
+def found():
+    return CutOff()
 """
 
 
