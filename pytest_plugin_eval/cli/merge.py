@@ -25,7 +25,7 @@ from pytest_plugin_eval.reports.document import document_chunks
 from pytest_plugin_eval.reports.html_records import RecordFiles
 from pytest_plugin_eval.reports.table import table_lines
 from pytest_plugin_eval.reports.verdict import Conclusion, conclusion
-from pytest_plugin_eval.results.finding import found_document
+from pytest_plugin_eval.results.finding import DOCUMENT, REPORT, RUNS, found_document
 from pytest_plugin_eval.results.merging import Merged, Part, merged
 from pytest_plugin_eval.results.rebuilt_quality import joined_quality
 from pytest_plugin_eval.scoring.model import RunReport, SuiteResult
@@ -34,9 +34,6 @@ from pytest_plugin_eval.text import plural
 
 __all__ = ["merge"]
 
-DOCUMENT = "aggregate-result.json"
-REPORT = "report.html"
-RUNS = "runs"
 SHOWN = 10
 """Missing or doubled runs that are named."""
 

@@ -17,7 +17,7 @@ from pytest_plugin_eval.records.layout import record_path
 from pytest_plugin_eval.records.model import RunRecord
 from pytest_plugin_eval.reports.results_markdown import results_markdown
 from pytest_plugin_eval.reports.table import table_lines
-from pytest_plugin_eval.results.finding import found_document
+from pytest_plugin_eval.results.finding import REPORT, RUNS, found_document
 from pytest_plugin_eval.results.rebuilt import rebuilt_suite
 from pytest_plugin_eval.results.rebuilt_quality import rebuilt_quality
 from pytest_plugin_eval.scoring.model import RunReport
@@ -25,10 +25,8 @@ from pytest_plugin_eval.text import plural
 
 __all__ = ["SavedRecords", "report"]
 
-RUNS = "runs"
 RECORDINGS = "recordings"
 RESCORED = "rescored"
-REPORT = "report.html"
 
 
 class SavedRecords:

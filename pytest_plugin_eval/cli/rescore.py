@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-import click
-
 from pytest_plugin_eval.agents.replay import Replay
 from pytest_plugin_eval.cli.interrupts import Interrupts
+from pytest_plugin_eval.cli.output import say, say_all
 from pytest_plugin_eval.cli.rescore_batch import Batch, load_batch
 from pytest_plugin_eval.cli.rescore_lines import case_lines, grader_lines, spent_line, summary_line
 from pytest_plugin_eval.errors import EvalError, RecordError
@@ -26,7 +24,6 @@ from pytest_plugin_eval.judges.polling import Judge
 from pytest_plugin_eval.records.codec import read_record
 from pytest_plugin_eval.records.layout import record_path
 from pytest_plugin_eval.records.model import Vote
-from pytest_plugin_eval.reports.columns import cell
 from pytest_plugin_eval.reports.document import document_chunks, document_text
 from pytest_plugin_eval.results.changes import Changes, changes
 from pytest_plugin_eval.results.noise import noise_lines, noise_of
@@ -119,10 +116,10 @@ def rescore(options: RescoreOptions, *, find: Callable[[SlowDown], JudgeBackend]
         found = changes(old, suite)
         _tell(found, graded)
         needed = min(settings.judge_votes, old.votes or settings.judge_votes)
-        _say_all(noise_lines(noise_of(suite.cases, graded.votes, needed=needed)))
+        say_all(noise_lines(noise_of(suite.cases, graded.votes, needed=needed)))
         _write(suite, [directory and directory / "aggregate-result.json", options.json])
         if not options.no_judge:
-            _say(spent_line(ledger))
+            say(spent_line(ledger))
         code = _exit_code(batch, graded.reports, found)
         if unfinished is not None and code != AT_CEILING:
             unfinished.finish()
@@ -227,18 +224,18 @@ def _alone(results: Path, place: Path) -> Iterator[None]:
 
 def _announce(batch: Batch, saved: SavedResults, settings: Settings) -> None:
     for problem in batch.problems:
-        click.echo(f"Error: {_fit(problem)}", err=True)
+        say(f"Error: {problem}", err=True)
     if not batch.jobs:
         if batch.problems:
             raise EvalError(f"{saved.directory}: no record in it can be graded")
         raise EvalError(f"no case of these results matches --case {settings.case_glob!r}")
-    _say(
+    say(
         f"rescoring {plural(len(batch.jobs), 'run')} of {plural(len(batch.cases), 'case')} in "
         f"{saved.directory}"
     )
     if saved.document is not None and saved.document.partial_reason is not None:
-        _say(f"note: the session was partial ({saved.document.partial_reason})")
-    _say_all(f"note: {text}" for text in batch.notes)
+        say(f"note: the session was partial ({saved.document.partial_reason})")
+    say_all(f"note: {text}" for text in batch.notes)
 
 
 def _recorded(
@@ -268,17 +265,17 @@ def _announce_judge(
     """Say what is asked of whom at what price, before it is."""
     if unfinished is not None and unfinished.counted:
         votes = plural(unfinished.counted, "vote")
-        _say(f"going on with a rescore that was not finished: {votes} of it count")
+        say(f"going on with a rescore that was not finished: {votes} of it count")
     if not batch.votes_missing:
         return
     votes = plural(batch.votes_missing, "vote")
     if judge.forbidden is not None:
-        _say(f"judge: {votes} {judge.forbidden}")
+        say(f"judge: {votes} {judge.forbidden}")
         return
     _check_writable({record_path(saved.records, key).parent for _, key in batch.jobs})
     who, model = judge.check(), judge.asked_model()
     price = "at an unknown price" if batch.cost_usd is None else f"about ${batch.cost_usd:.4f}"
-    _say(f"judge: asking for {votes} of {model}, {price}, from {who}")
+    say(f"judge: asking for {votes} of {model}, {price}, from {who}")
 
 
 def _check_writable(directories: Iterable[Path]) -> None:
@@ -348,17 +345,17 @@ def _suite(
 
 def _tell_of_interrupt(graded: _Graded, ledger: Ledger) -> None:
     kept = plural(graded.fresh, "vote")
-    _say(f"interrupted: {kept} that were paid for are kept in the records")
+    say(f"interrupted: {kept} that were paid for are kept in the records")
     if graded.fresh:
-        _say("the same command goes on from there")
-    _say(spent_line(ledger))
+        say("the same command goes on from there")
+    say(spent_line(ledger))
 
 
 def _tell(found: Changes, graded: _Graded) -> None:
-    _say_all(graded.warnings)
-    _say_all(grader_lines(found))
-    _say_all(case_lines(found))
-    _say(summary_line(found))
+    say_all(graded.warnings)
+    say_all(grader_lines(found))
+    say_all(case_lines(found))
+    say(summary_line(found))
 
 
 def _write(suite: SuiteResult, paths: Sequence[Path | None]) -> None:
@@ -369,7 +366,7 @@ def _write(suite: SuiteResult, paths: Sequence[Path | None]) -> None:
             write_text(path, document_chunks(suite))
         except OSError as error:
             raise EvalError(f"{path}: cannot be written: {error.strerror}") from error
-        _say(f"Wrote {path}")
+        say(f"Wrote {path}")
 
 
 def _exit_code(batch: Batch, reports: Sequence[RunReport], found: Changes) -> int:
@@ -377,22 +374,3 @@ def _exit_code(batch: Batch, reports: Sequence[RunReport], found: Changes) -> in
         return AT_CEILING
     ungraded = any(report.outcome.is_measured and not report.measured for report in reports)
     return 1 if batch.problems or found.lost or ungraded else 0
-
-
-def _say(line: str) -> None:
-    click.echo(_fit(line))
-
-
-def _say_all(lines: Iterable[str]) -> None:
-    for line in lines:
-        _say(line)
-
-
-def _fit(line: str) -> str:
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    clean = cell(line)
-    try:
-        clean.encode(encoding)
-    except UnicodeEncodeError:
-        return cell(line, ascii_only=True)
-    return clean

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from pytest_plugin_eval.reports.columns import cell, signed
 from pytest_plugin_eval.reports.history import (
@@ -14,12 +13,12 @@ from pytest_plugin_eval.reports.history import (
     left_out_text,
     moment,
 )
+from pytest_plugin_eval.reports.rendering import rendered
 from pytest_plugin_eval.scoring.trend import CaseTrend, Point, Session, Trend, conditions_changed
 from pytest_plugin_eval.text import decimals, dollars
 
 __all__ = ["history_html"]
 
-TEMPLATES = Path(__file__).parent / "templates"
 WIDTH, HEIGHT, MARGIN = 240.0, 48.0, 5.0
 
 
@@ -45,16 +44,8 @@ class _Line:
 
 def history_html(trends: Sequence[Trend]) -> str:
     """Return one page for all trends: no script, no request."""
-    from jinja2 import Environment, FileSystemLoader, select_autoescape
-
-    loader = FileSystemLoader(TEMPLATES)
-    environment = Environment(
-        loader=loader,
-        autoescape=select_autoescape(default=True, default_for_string=True),
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("history.html.j2").render(
+    return rendered(
+        "history.html.j2",
         trends=[
             {
                 "suite": cell(trend.suite),

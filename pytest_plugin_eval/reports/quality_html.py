@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 from pytest_plugin_eval.quality.model import DimensionScore, Finding, QualityReport
 from pytest_plugin_eval.reports.columns import cell
@@ -35,11 +34,11 @@ from pytest_plugin_eval.reports.quality_numbers import (
     share,
     title,
 )
+from pytest_plugin_eval.reports.rendering import rendered
 from pytest_plugin_eval.text import decimals
 
 __all__ = ["comparison_html", "quality_html"]
 
-TEMPLATES = Path(__file__).parent / "templates"
 NO_STANDINGS: Mapping[str, Sequence[str]] = {}
 
 
@@ -51,7 +50,7 @@ def quality_html(
 ) -> str:
     """Return one page for all reports; *explain* and *standings* as for Markdown."""
     name = reports[0].name or reports[0].path
-    return _rendered(
+    return rendered(
         "quality.html.j2",
         heading=cell("Quality scores" if len(reports) > 1 else f"Quality score: {name}"),
         reports=[
@@ -64,7 +63,7 @@ def quality_html(
 
 def comparison_html(comparison: Comparison) -> str:
     """Return the page of a comparison."""
-    return _rendered(
+    return rendered(
         "quality_comparison.html.j2",
         heading=cell(heading(comparison)),
         verdict=cell(verdict(comparison)),
@@ -80,19 +79,6 @@ def comparison_html(comparison: Comparison) -> str:
         ],
         markdown=comparison_markdown(comparison),
     )
-
-
-def _rendered(template: str, **values: object) -> str:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # for this format alone
-
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template(template).render(values) + "\n"
 
 
 def _head(report: QualityReport) -> dict[str, object]:

@@ -8,6 +8,7 @@ from pathlib import PureWindowsPath
 
 from pytest_plugin_eval.results.attribution import RECORDED, models_of, provenance_of
 from pytest_plugin_eval.scoring.model import RunReport, SuiteResult
+from pytest_plugin_eval.scoring.provenance import plugin_words
 from pytest_plugin_eval.text import plural
 
 __all__ = ["Fact", "facts", "notes"]
@@ -36,7 +37,7 @@ def facts(old: SuiteResult, new: SuiteResult) -> Iterator[Fact]:
     asked = (old.info.model or "", new.info.model or "")
     models = (models_of(_runs(old)), models_of(_runs(new)))
     for what, before, after in (
-        ("plugin", _plugins(old) or NONE, _plugins(new) or NONE),
+        ("plugin", plugin_words(old.info.plugins) or NONE, plugin_words(new.info.plugins) or NONE),
         ("plugin's files", _hashes(old), _hashes(new)),
         ("model", *models),
         *(() if any(models) else (("model asked for", *asked),)),
@@ -94,12 +95,6 @@ def _moment(run: RunReport) -> str | None:
 def _suite_name(suite: SuiteResult) -> str:
     """Return the last part of the eval directory, whichever way its slashes lean."""
     return PureWindowsPath(suite.info.eval_dir).name
-
-
-def _plugins(suite: SuiteResult) -> str:
-    return ", ".join(
-        f"{one.get('name', '')} {one.get('version', '')}".strip() for one in suite.info.plugins
-    )
 
 
 def _hashes(suite: SuiteResult) -> str:

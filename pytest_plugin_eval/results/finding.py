@@ -8,9 +8,11 @@ from pytest_plugin_eval.errors import EvalError
 from pytest_plugin_eval.results.saved_document import SavedDocument, read_document
 from pytest_plugin_eval.text import plural
 
-__all__ = ["DOCUMENT", "found_document"]
+__all__ = ["DOCUMENT", "REPORT", "RUNS", "found_document"]
 
 DOCUMENT = "aggregate-result.json"
+REPORT = "report.html"
+RUNS = "runs"
 _BELOW = ("*/", "results/*/", "evals/results/*/")
 
 

@@ -11,14 +11,13 @@ from pytest_plugin_eval.cases.plugin_roots import DEFAULT_EVAL_DIR
 from pytest_plugin_eval.errors import EvalError
 from pytest_plugin_eval.records.layout import recorded_keys
 from pytest_plugin_eval.records.model import RunKey
+from pytest_plugin_eval.results.finding import DOCUMENT, RUNS
 from pytest_plugin_eval.results.saved_document import SavedDocument, read_document
 from pytest_plugin_eval.settings import Mode
 
 __all__ = ["SavedResults", "SuitePlace", "saved_results", "suite_place"]
 
-RUNS = "runs"
 RECORDINGS = "recordings"
-DOCUMENT = "aggregate-result.json"
 _ABOVE = ("*/", "results/*/", "*/results/*/")
 """Where results lie below their common directory, an eval directory and a plugin."""
 _EXPECTED = "expected a results directory such as evals/results/2026-01-31T12-00-00-000Z"

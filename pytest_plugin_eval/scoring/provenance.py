@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pytest_plugin_eval.scoring.model import RunReport
 from pytest_plugin_eval.text import plural
 
-__all__ = ["recorded_words", "words"]
+__all__ = ["plugin_words", "recorded_words", "words"]
 
 
 def recorded_words(runs: Iterable[RunReport]) -> str:
@@ -26,6 +26,11 @@ def recorded_words(runs: Iterable[RunReport]) -> str:
     if changed:
         text += f"; the plugin's files have changed since {plural(changed, 'run')} of these"
     return text
+
+
+def plugin_words(plugins: Iterable[Mapping[str, str]]) -> str:
+    """Return names and versions of plugins."""
+    return ", ".join(f"{one.get('name', '')} {one.get('version', '')}".strip() for one in plugins)
 
 
 def words(values: Iterable[str]) -> str:

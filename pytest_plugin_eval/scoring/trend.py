@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_plugin_eval.scoring.model import CaseResult, RunReport, SuiteResult
+from pytest_plugin_eval.scoring.provenance import plugin_words
 from pytest_plugin_eval.scoring.runs import mean
 
 __all__ = ["CaseTrend", "Condition", "Point", "Session", "Trend", "conditions_changed", "trends"]
@@ -207,9 +208,7 @@ def _session(suite: SuiteResult, composite: float | None) -> Session:
     without = [case.score_without for case in suite.cases if case.score_without is not None]
     return Session(
         started_at=suite.info.started_at,
-        plugin=", ".join(
-            f"{one.get('name', '')} {one.get('version', '')}".strip() for one in suite.info.plugins
-        ),
+        plugin=plugin_words(suite.info.plugins),
         model=_models(runs),
         claude_version=suite.info.claude_version,
         cases=len(suite.cases),
