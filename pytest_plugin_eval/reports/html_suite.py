@@ -25,6 +25,7 @@ from pytest_plugin_eval.reports.summary import summary_lines
 from pytest_plugin_eval.reports.verdict import Conclusion, Standing
 from pytest_plugin_eval.scoring.costs import costs_of, runs_cost
 from pytest_plugin_eval.scoring.model import CaseResult, RunReport, SuiteResult
+from pytest_plugin_eval.scoring.provenance import provenance_of, words
 from pytest_plugin_eval.scoring.runs import mean
 from pytest_plugin_eval.text import cut, decimals, plural
 
@@ -155,7 +156,7 @@ def _cost_tile(suite: SuiteResult, runs: Sequence[RunReport]) -> Tile:
 
 
 def _models(runs: Iterable[RunReport]) -> str:
-    return ", ".join(sorted({run.provenance.get("model", "") for run in runs} - {""}))
+    return words(provenance_of(runs, "model"))
 
 
 def _number(value: float | None) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pytest_plugin_eval.scoring.model import CaseInfo, CaseResult, RunReport
+from pytest_plugin_eval.scoring.provenance import provenance_of, words
 
 __all__ = [
     "ArmChange",
@@ -24,7 +25,6 @@ __all__ = [
     "changed_between",
     "models_of",
     "mover_of",
-    "provenance_of",
 ]
 
 SAME = 1e-9
@@ -137,7 +137,7 @@ def _arm_change(
     if _differs(before, after, MODEL):
         around.append(f"the model ({models_of(before)} -> {models_of(after)})")
     agents = [
-        ", ".join(sorted(provenance_of(runs, VERSION))) or version
+        words(provenance_of(runs, VERSION)) or version
         for runs, version in zip((before, after), versions, strict=True)
     ]
     if all(agents) and agents[0] != agents[1]:
@@ -236,9 +236,4 @@ def _of_both(with_arm: ArmMove, changed: Changed) -> tuple[Mover, tuple[str, ...
 
 def models_of(runs: Iterable[RunReport]) -> str:
     """Return the models that answered in some runs, in words."""
-    return ", ".join(sorted(provenance_of(runs, MODEL)))
-
-
-def provenance_of(runs: Iterable[RunReport], name: str) -> frozenset[str]:
-    """Return the values that a field of the provenance has in some runs."""
-    return frozenset(value for run in runs if (value := run.provenance.get(name)))
+    return words(provenance_of(runs, MODEL))

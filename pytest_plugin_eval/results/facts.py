@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PureWindowsPath
 
-from pytest_plugin_eval.results.attribution import RECORDED, models_of, provenance_of
+from pytest_plugin_eval.results.attribution import RECORDED, models_of
 from pytest_plugin_eval.scoring.model import RunReport, SuiteResult
-from pytest_plugin_eval.scoring.provenance import plugin_words
+from pytest_plugin_eval.scoring.provenance import plugin_words, provenance_of
 from pytest_plugin_eval.text import plural
 
 __all__ = ["Fact", "facts", "notes"]

@@ -19,7 +19,7 @@ from pytest_plugin_eval.scoring.model import (
     SuiteInfo,
     SuiteResult,
 )
-from pytest_plugin_eval.scoring.provenance import recorded_words
+from pytest_plugin_eval.scoring.provenance import provenance_of, recorded_words
 from pytest_plugin_eval.settings import Ablation
 from pytest_plugin_eval.text import shown
 
@@ -194,8 +194,7 @@ def _conditions(parts: Sequence[Part], suites: Sequence[SuiteResult]) -> Iterato
 
 def _provenance(cases: Iterable[CaseResult], name: str) -> frozenset[str]:
     """Return the values of a field of the runs with the plugin: the others know of no plugin."""
-    runs = (run for case in cases for run in case.with_runs)
-    return frozenset(value for run in runs if (value := run.provenance.get(name)))
+    return provenance_of((run for case in cases for run in case.with_runs), name)
 
 
 def _listed(values: Iterable[str]) -> str:

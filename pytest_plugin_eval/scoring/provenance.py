@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pytest_plugin_eval.scoring.model import RunReport
 from pytest_plugin_eval.text import plural
 
-__all__ = ["plugin_words", "recorded_words", "words"]
+__all__ = ["plugin_words", "provenance_of", "recorded_words", "words"]
 
 
 def recorded_words(runs: Iterable[RunReport]) -> str:
@@ -19,8 +19,8 @@ def recorded_words(runs: Iterable[RunReport]) -> str:
         {run.provenance["recorded_at"][:10] for run in listed if "recorded_at" in run.provenance}
     )
     when = " to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "at an unknown time"
-    models = words(run.provenance.get("model", "") for run in listed) or "an unknown model"
-    version = words(run.provenance.get("claude_version", "") for run in listed) or "unknown"
+    models = words(provenance_of(listed, "model")) or "an unknown model"
+    version = words(provenance_of(listed, "claude_version")) or "unknown"
     text = f"{plural(len(listed), 'run')} recorded {when} with {models}, Claude Code {version}"
     changed = sum("plugin_changed" in run.provenance for run in listed)
     if changed:
@@ -33,6 +33,11 @@ def plugin_words(plugins: Iterable[Mapping[str, str]]) -> str:
     return ", ".join(f"{one.get('name', '')} {one.get('version', '')}".strip() for one in plugins)
 
 
-def words(values: Iterable[str]) -> str:
+def provenance_of(runs: Iterable[RunReport], name: str) -> frozenset[str]:
+    """Return the values that a field of the provenance has in some runs."""
+    return frozenset(value for run in runs if (value := run.provenance.get(name)))
+
+
+def words(values: Iterable[str | None]) -> str:
     """Return the values, each once, in order; without those that are empty."""
     return ", ".join(sorted({value for value in values if value}))

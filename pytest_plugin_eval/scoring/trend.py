@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_plugin_eval.scoring.model import CaseResult, RunReport, SuiteResult
-from pytest_plugin_eval.scoring.provenance import plugin_words
+from pytest_plugin_eval.scoring.model import CaseResult, SuiteResult
+from pytest_plugin_eval.scoring.provenance import plugin_words, provenance_of, words
 from pytest_plugin_eval.scoring.runs import mean
 
 __all__ = ["CaseTrend", "Condition", "Point", "Session", "Trend", "conditions_changed", "trends"]
@@ -209,7 +209,7 @@ def _session(suite: SuiteResult, composite: float | None) -> Session:
     return Session(
         started_at=suite.info.started_at,
         plugin=plugin_words(suite.info.plugins),
-        model=_models(runs),
+        model=words(provenance_of(runs, "model")),
         claude_version=suite.info.claude_version,
         cases=len(suite.cases),
         cases_passed=suite.cases_passed,
@@ -219,7 +219,7 @@ def _session(suite: SuiteResult, composite: float | None) -> Session:
         unmeasured=sum(not run.measured for run in runs),
         cost_usd=suite.cost_usd,
         composite=composite,
-        judge=_words({v.judge_model for run in runs for v in run.verdicts}),
+        judge=words({v.judge_model for run in runs for v in run.verdicts}),
         arms=suite.info.ablation,
         threshold=f"{suite.info.threshold:g}",
         llm_graders="left out" if suite.info.free_only else "evaluated",
@@ -248,11 +248,3 @@ def _version(case: CaseResult) -> str:
 def _name(suite: SuiteResult) -> str:
     names = ", ".join(str(one.get("name", "")) for one in suite.info.plugins)
     return names or suite.info.eval_dir or suite.info.root
-
-
-def _models(runs: Iterable[RunReport]) -> str:
-    return _words({run.provenance.get("model") for run in runs})
-
-
-def _words(values: Iterable[str | None]) -> str:
-    return ", ".join(sorted({value for value in values if value}))
